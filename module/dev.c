@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dev.c - /dev/profil: copy in, check, call, copy out
+ *
+ * The only file that sees the caller's structures. What they mean is told in
+ * uapi/linux/profil.h.
+ *
+ * Context: the caller's system call. Takes no locks of its own.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <linux/profil.h>
+
+#include "clock.h"
+#include "deliver.h"
+#include "dev.h"
+#include "limits.h"
+#include "profile.h"
+#include "run.h"
+
+/* Sizes of the first version; structures may grow, but never shrink. */
+#define PROFIL_SET_SIZE_VER0	offsetofend(struct profil_set, reserved)
+#define PROFIL_STATUS_SIZE_VER0	offsetofend(struct profil_status, nr_regions)
+#define PROFIL_INFO_SIZE_VER0	offsetofend(struct profil_info, fast)
+
+#define PROFIL_SET_FLAGS	(PROFIL_SET_CHECK | \
+				 PROFIL_SET_USER_ONLY | \
+				 PROFIL_SET_SVR4_ARITH | \
+				 PROFIL_SET_SVR4_STOP | \
+				 PROFIL_SET_SCALE_ONE | \
+				 PROFIL_SET_OVERFLOW_ANYWHERE)
+
+static int profil_copy_in(void *to, size_t size, size_t least,
+			  const void __user *from)
+{
+	u32 user_size;
+
+	if (get_user(user_size, (const u32 __user *)from))
+		return -EFAULT;
+	if (user_size < least)
+		return -EINVAL;
+	if (user_size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(to, size, from, user_size);
+}
+
+/* @from begins with the size that the caller gave, as it was copied in. */
+static int profil_copy_out(void __user *to, const void *from, size_t size)
+{
+	size_t user_size = *(const u32 *)from;
+	size_t known = min(size, user_size);
+
+	if (copy_to_user(to, from, known) ||
+	    clear_user(to + known, user_size - known))
+		return -EFAULT;
+	return 0;
+}
+
+static bool profil_is_fast_allowed(void)
+{
+	return !READ_ONCE(profil_limits.restrict_fastprof) &&
+	       hrtimer_resolution <= PROFIL_FAST_PERIOD_NS;
+}
+
+static int profil_check_period(u64 period_ns)
+{
+	u64 least = (u64)READ_ONCE(profil_limits.min_period_us) * NSEC_PER_USEC;
+
+	if (period_ns < least || period_ns > PROFIL_MAX_PERIOD_NS)
+		return -EINVAL;
+	if (period_ns < PROFIL_DEFAULT_PERIOD_NS && !profil_is_fast_allowed())
+		return -EACCES;
+	return 0;
+}
+
+static bool profil_is_timeval_size(const struct profil_set *set)
+{
+	if (!set->timeval)
+		return set->timeval_size == 0;
+	return set->timeval_size == 8 || set->timeval_size == 16;
+}
+
+static int profil_check_set(struct profil_set *set)
+{
+	if (set->flags & ~PROFIL_SET_FLAGS || set->reserved)
+		return -EINVAL;
+	if (set->width != 2 && set->width != 4 && set->width != 8)
+		return -EINVAL;
+	if (set->flags & PROFIL_SET_SVR4_STOP && set->width != 2)
+		return -EINVAL;
+	if (!profil_is_timeval_size(set))
+		return -EINVAL;
+	if (!set->nr_regions ||
+	    set->nr_regions > READ_ONCE(profil_limits.max_regions))
+		return -E2BIG;
+	if (!set->period_ns)
+		set->period_ns = PROFIL_DEFAULT_PERIOD_NS;
+	return profil_check_period(set->period_ns);
+}
+
+/* The time value of one tick, in either form of struct timeval. */
+static int profil_put_timeval(const struct profil_set *set)
+{
+	void __user *to = u64_to_user_ptr(set->timeval);
+	u32 seconds = (u32)set->period_ns / (u32)NSEC_PER_SEC;
+	u32 micros = (u32)set->period_ns % (u32)NSEC_PER_SEC / NSEC_PER_USEC;
+	s64 wide[2] = { seconds, micros };
+	s32 narrow[2] = { seconds, micros };
+	bool is_wide = set->timeval_size == sizeof(wide);
+
+	if (!set->timeval)
+		return 0;
+	if (is_wide ? copy_to_user(to, wide, sizeof(wide)) :
+		      copy_to_user(to, narrow, sizeof(narrow)))
+		return -EFAULT;
+	return 0;
+}
+
+/*
+ * The results. The period is first written as the caller gave it: if that can
+ * be done and the timeval can be written, so can the true one, and a caller
+ * who gets EFAULT finds both as they were.
+ */
+static int profil_put_results(const struct profil_set *set, u64 asked_ns,
+			      struct profil_set __user *to)
+{
+	int err;
+
+	if (put_user(asked_ns, &to->period_ns))
+		return -EFAULT;
+	err = profil_put_timeval(set);
+	if (err)
+		return err;
+	return put_user(set->period_ns, &to->period_ns);
+}
+
+/*
+ * Everything that can fail comes before the new run is published, the results
+ * for the caller among it.
+ */
+static int profil_begin(struct file *file, const struct profil_set *set,
+			struct profil_table *table, u64 asked_ns,
+			struct profil_set __user *to)
+{
+	struct profil_profile *profile = profil_profile_lock_or_make(file);
+	struct profil_run *old, *run;
+	int err = -ENOMEM;
+
+	if (IS_ERR(profile))
+		return PTR_ERR(profile);
+	run = profil_run_alloc(table, current->mm);
+	if (!run)
+		goto out;
+	err = profil_put_results(set, asked_ns, to);
+	if (err) {
+		profil_run_put(run);
+		goto out;
+	}
+	old = profil_profile_replace(profile, run);
+	if (old)
+		profil_run_put(old);
+out:
+	profil_profile_unlock(profile);
+	return err;
+}
+
+/* A buffer that was not valid stops what ran before (4.4BSD). */
+static void profil_end(void)
+{
+	struct profil_profile *profile = profil_profile_lock();
+	struct profil_run *old;
+
+	if (IS_ERR_OR_NULL(profile))
+		return;
+	old = profil_profile_replace(profile, NULL);
+	if (old)
+		profil_run_put(old);
+	profil_profile_unlock(profile);
+}
+
+static long profil_ioctl_set(struct file *file, void __user *arg)
+{
+	struct profil_table *table;
+	struct profil_region *regions;
+	struct profil_set set;
+	u64 asked_ns;
+	int err;
+
+	err = profil_copy_in(&set, sizeof(set), PROFIL_SET_SIZE_VER0, arg);
+	if (err)
+		return err;
+	asked_ns = set.period_ns;
+	err = profil_check_set(&set);
+	if (err)
+		return err;
+
+	regions = vmemdup_user(u64_to_user_ptr(set.regions),
+			       array_size(set.nr_regions, sizeof(*regions)));
+	if (IS_ERR(regions))
+		return PTR_ERR(regions);
+	table = profil_table_make(&set, regions);
+	kvfree(regions);
+	if (table == ERR_PTR(-EFAULT))
+		profil_end();
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+
+	err = profil_begin(file, &set, table, asked_ns, arg);
+	profil_table_put(table);
+	return err;
+}
+
+/* Both at one moment, so that they agree. */
+static void profil_read_run(struct profil_run *run, struct profil_totals *totals,
+			    struct profil_tally *tallies, u32 nr,
+			    struct profil_status *status)
+{
+	raw_spin_lock_irq(&run->lock);
+	status->state = run->state;
+	*totals = run->totals;
+	memcpy(tallies, run->tallies, nr * sizeof(*tallies));
+	raw_spin_unlock_irq(&run->lock);
+}
+
+static void profil_fill_status(struct profil_status *status,
+			       const struct profil_table *table,
+			       const struct profil_totals *totals)
+{
+	status->flags = table->flags;
+	status->width = table->width;
+	status->period_ns = table->period_ns;
+	status->nr_regions = table->map.nr_regions;
+	status->ticks = totals->taken - totals->pending;
+	status->counted = totals->counted;
+	status->clipped = totals->clipped;
+	status->outside = totals->outside;
+	status->lost = totals->lost;
+	status->left_out = totals->left_out;
+	status->kernel = totals->kernel;
+	status->pending = totals->pending;
+	status->unfollowed = totals->unfollowed;
+}
+
+static int profil_put_tallies(const struct profil_status *status,
+			      const struct profil_tally *tallies, u32 nr)
+{
+	struct profil_region_status __user *to =
+		u64_to_user_ptr(status->regions);
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		struct profil_region_status one = {
+			.counted = tallies[i].counted,
+			.clipped = tallies[i].clipped,
+			.lost = tallies[i].lost,
+			.state = tallies[i].state,
+		};
+
+		if (copy_to_user(&to[i], &one, sizeof(one)))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* @status: as it was copied in. @run: NULL if there is none. */
+static int profil_report(void __user *arg, struct profil_status status,
+			 struct profil_run *run)
+{
+	struct profil_tally *tallies = NULL;
+	struct profil_totals totals;
+	u32 nr = 0;
+	int err;
+
+	status = (struct profil_status) {
+		.size = status.size,
+		.regions = status.regions,
+		.max_regions = status.max_regions,
+	};
+	if (run) {
+		if (status.regions)
+			nr = min(status.max_regions,
+				 run->table->map.nr_regions);
+		tallies = kvmalloc_array(nr, sizeof(*tallies), GFP_KERNEL);
+		if (nr && !tallies)
+			return -ENOMEM;
+		status.cpu_time_ns = atomic64_read(&run->cpu_ns);
+		profil_read_run(run, &totals, tallies, nr, &status);
+		profil_fill_status(&status, run->table, &totals);
+	}
+	err = profil_put_tallies(&status, tallies, nr);
+	kvfree(tallies);
+	return err ? err : profil_copy_out(arg, &status, sizeof(status));
+}
+
+static long profil_ioctl_status(void __user *arg)
+{
+	struct profil_profile *profile;
+	struct profil_run *run = NULL;
+	struct profil_status status;
+	int err;
+
+	err = profil_copy_in(&status, sizeof(status), PROFIL_STATUS_SIZE_VER0,
+			     arg);
+	if (err)
+		return err;
+	profile = profil_profile_lock();
+	if (IS_ERR(profile))
+		return PTR_ERR(profile);
+	if (profile)
+		run = profil_profile_run(profile);
+	if (run) {
+		profil_clock_settle(current->mm);
+		profil_deliver_now(run);
+	}
+	err = profil_report(arg, status, run);
+	if (run)
+		profil_run_put(run);
+	if (profile)
+		profil_profile_unlock(profile);
+	return err;
+}
+
+/*
+ * The status is written before the stop as well: if it cannot be, nothing has
+ * changed.
+ */
+static long profil_ioctl_stop(void __user *arg)
+{
+	struct profil_profile *profile;
+	struct profil_run *run = NULL;
+	struct profil_status status;
+	int err = 0;
+
+	if (arg)
+		err = profil_copy_in(&status, sizeof(status),
+				     PROFIL_STATUS_SIZE_VER0, arg);
+	if (err)
+		return err;
+	profile = profil_profile_lock();
+	if (IS_ERR(profile))
+		return PTR_ERR(profile);
+	if (profile)
+		run = profil_profile_run(profile);
+	if (arg)
+		err = profil_report(arg, status, run);
+	if (run)
+		profil_run_put(run);
+	if (err || !profile)
+		goto out;
+
+	run = profil_profile_replace(profile, NULL);
+	if (arg && run)
+		err = profil_report(arg, status, run);
+	if (run)
+		profil_run_put(run);
+out:
+	if (profile)
+		profil_profile_unlock(profile);
+	return err;
+}
+
+static long profil_ioctl_info(void __user *arg)
+{
+	struct profil_info info;
+	u32 min_us = READ_ONCE(profil_limits.min_period_us);
+	int err;
+
+	err = profil_copy_in(&info, sizeof(info), PROFIL_INFO_SIZE_VER0, arg);
+	if (err)
+		return err;
+	info = (struct profil_info) {
+		.size = info.size,
+		.set_flags = PROFIL_SET_FLAGS,
+		.clock = profil_clock_kind(),
+		.max_regions = READ_ONCE(profil_limits.max_regions),
+		.default_period_ns = PROFIL_DEFAULT_PERIOD_NS,
+		.fast_period_ns = PROFIL_FAST_PERIOD_NS,
+		.min_period_ns = (u64)min_us * NSEC_PER_USEC,
+		.max_period_ns = PROFIL_MAX_PERIOD_NS,
+		.max_profiles = READ_ONCE(profil_limits.max_profiles),
+		.fast = profil_is_fast_allowed(),
+	};
+	return profil_copy_out(arg, &info, sizeof(info));
+}
+
+static long profil_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *to = (void __user *)arg;
+
+	if (!current->mm)
+		return -EPERM;
+	switch (cmd) {
+	case PROFIL_IOC_SET:
+		return profil_ioctl_set(file, to);
+	case PROFIL_IOC_STOP:
+		return profil_ioctl_stop(to);
+	case PROFIL_IOC_STATUS:
+		return profil_ioctl_status(to);
+	case PROFIL_IOC_INFO:
+		return profil_ioctl_info(to);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations profil_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = profil_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = profil_profile_mmap,
+};
+
+static struct miscdevice profil_dev = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "profil",
+	.fops = &profil_fops,
+	/* A caller can act on itself and learn about itself, nothing else. */
+	.mode = 0666,
+};
+
+int __init profil_dev_init(void)
+{
+	return misc_register(&profil_dev);
+}
+
+void profil_dev_exit(void)
+{
+	misc_deregister(&profil_dev);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * run.c - making and freeing runs
+ *
+ * Context: process, may sleep; profil_run_alloc() also in fork with mmap_lock
+ * held for writing. Takes no locks.
+ */
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+#include "compat.h"
+#include "deliver.h"
+#include "run.h"
+
+/* Delivers and frees; everything on it is drained before the module goes. */
+struct workqueue_struct *profil_wq;
+
+static atomic64_t profil_serial = ATOMIC64_INIT(0);
+
+/* Runs that have not been freed. */
+static atomic_t profil_runs = ATOMIC_INIT(0);
+
+int __init profil_run_init(void)
+{
+	/*
+	 * On the processor that has the ticks: it is awake. The last reference
+	 * to an address space may be dropped here, which can take long.
+	 */
+	profil_wq = alloc_workqueue("profil", PROFIL_WQ_PERCPU |
+				    WQ_CPU_INTENSIVE, 0);
+	return profil_wq ? 0 : -ENOMEM;
+}
+
+/* No new runs can be made any more, but old ones may have work to do. */
+void profil_run_exit(void)
+{
+	wait_var_event(&profil_runs, !atomic_read(&profil_runs));
+	destroy_workqueue(profil_wq);
+}
+
+static void profil_run_free(struct work_struct *work)
+{
+	struct profil_run *run = container_of(to_rcu_work(work),
+					      struct profil_run, free_work);
+
+	profil_table_put(run->table);
+	mmdrop(run->mm);
+	kvfree(run);
+	if (atomic_dec_and_test(&profil_runs))
+		wake_up_var(&profil_runs);
+}
+
+/**
+ * profil_run_alloc() - make a run that has taken no tick yet
+ * @table: what it counts by; a reference of its own is taken
+ * @mm: the address space that it will count for
+ *
+ * Return: a run with one reference, or NULL.
+ */
+struct profil_run *profil_run_alloc(struct profil_table *table,
+				    struct mm_struct *mm)
+{
+	u32 nr = table->map.nr_regions;
+	struct profil_run *run;
+	u32 i;
+
+	run = kvzalloc(struct_size(run, tallies, nr), GFP_KERNEL_ACCOUNT);
+	if (!run)
+		return NULL;
+
+	atomic_inc(&profil_runs);
+	refcount_set(&run->refs, 1);
+	refcount_inc(&table->refs);
+	run->table = table;
+	mmgrab(mm);
+	run->mm = mm;
+	run->serial = atomic64_inc_return(&profil_serial);
+	raw_spin_lock_init(&run->lock);
+	run->state = PROFIL_STATE_ON;
+	mutex_init(&run->delivery);
+	INIT_DELAYED_WORK(&run->work, profil_deliver_work);
+	profil_init_irq_work(&run->kick, profil_deliver_kick);
+	INIT_RCU_WORK(&run->free_work, profil_run_free);
+	for (i = 0; i < nr; i++)
+		run->tallies[i].state = table->map.bins[i].state;
+	return run;
+}
+
+/**
+ * profil_run_address() - where a counter is
+ * @run: any
+ * @region: index of the region
+ * @bin: index of the counter
+ *
+ * A buffer that runs over the end of the address space has what is beyond it
+ * at the very end, where no program has memory.
+ *
+ * Context: any.
+ */
+unsigned long profil_run_address(const struct profil_run *run, u32 region,
+				 u64 bin)
+{
+	const struct profil_bins *bins = &run->table->map.bins[region];
+	u32 shift = run->table->map.width_shift;
+	u64 last = ULONG_MAX - 7;
+
+	if (bins->base > last || bin > (last - bins->base) >> shift)
+		return last;
+	return bins->base + (bin << shift);
+}
