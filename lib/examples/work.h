@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * work.h - real work on a real file
+ */
+#ifndef WORK_H
+#define WORK_H
+
+#include <stdint.h>
+
+/**
+ * struct work - what a thread is to do, and what it has done
+ * @path: file to work on
+ * @first: number of the first chunk; threads that begin at different chunks do
+ *	different work
+ * @cpu_seconds: CPU time to be used
+ * @in: bytes that were read
+ * @out: bytes that they were compressed to
+ * @hash: sum of the hashes of all chunks
+ * @error: errno, or 0
+ */
+struct work {
+	const char *path;
+	unsigned int first;
+	double cpu_seconds;
+	uint64_t in;
+	uint64_t out;
+	uint64_t hash;
+	int error;
+};
+
+void *work_do(void *work);
+
+#endif /* WORK_H */
