@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * children.c - children of a profiled process are measured right
+ *
+ * Children by fork count on, here into one counter that they share with their
+ * parent, and each for the CPU time that it used, however short. The number of
+ * ticks is the sum of independent ones whose chances add up to the CPU time
+ * over the period: that is its mean, and at most its variance. What a child by
+ * vfork has executed does not count.
+ *
+ * The kernel takes for CPU time of a child what an idle processor needs to
+ * wake up for it; on an emulated processor that may be long, so its clock is
+ * only asked for bounds.
+ */
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+
+/*
+ * What parent and children share: CPU time of the children by the kernel's
+ * clock, that of their loops alone, and that by the status of their profiles.
+ */
+struct shared {
+	uint64_t cpu_ns;
+	uint64_t loop_ns;
+	uint64_t covered_ns;
+	uint32_t ticks;
+	uint32_t unused;
+};
+
+FIXTURE(family) {
+	struct shared *shared;
+};
+
+FIXTURE_SETUP(family)
+{
+	struct profil_region all;
+
+	self->shared = mmap(NULL, sizeof(struct shared),
+			    PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	all = overflow_bin(&self->shared->ticks, 4);
+	ASSERT_EQ(0, set_regions(&all, 1, 4, 10 * MS, 0));
+}
+
+FIXTURE_TEARDOWN(family)
+{
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+	munmap(self->shared, sizeof(struct shared));
+}
+
+static void add(uint64_t *sum, uint64_t ns)
+{
+	__atomic_fetch_add(sum, ns, __ATOMIC_RELAXED);
+}
+
+static void child(struct shared *shared, uint64_t ns)
+{
+	uint64_t begin = process_cpu_ns();
+
+	burn_process_ns(ns);
+	add(&shared->loop_ns, process_cpu_ns() - begin);
+	add(&shared->covered_ns, status_now().cpu_time_ns);
+	add(&shared->cpu_ns, process_cpu_ns());
+	_exit(0);
+}
+
+/* @at_once of them at a time. */
+static void run_children(struct __test_metadata *_metadata,
+			 struct shared *shared, int nr, int at_once,
+			 uint64_t ns)
+{
+	for (int i = 0; i < nr + at_once; i++) {
+		int status = 0;
+		pid_t pid;
+
+		if (i >= at_once)
+			ASSERT_LT(0, wait(&status));
+		ASSERT_EQ(0, status);
+		if (i >= nr)
+			continue;
+		pid = fork_child();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			child(shared, ns);
+	}
+}
+
+static void check(struct __test_metadata *_metadata, struct shared *shared)
+{
+	struct profil_status parent;
+	double due;
+
+	/* Ticks of the last ones may be on their way to the counter. */
+	usleep(200000);
+	parent = status_now();
+	due = shared->covered_ns / 10e6;
+	TH_LOG("CPU time %.3f s, covered %.3f s, %.3f s in loops; the parent's own ticks: %llu",
+	       shared->cpu_ns / 1e9, shared->covered_ns / 1e9,
+	       shared->loop_ns / 1e9, parent.counted);
+	EXPECT_EQ(0, parent.unfollowed);
+	EXPECT_CONSERVED(&parent);
+	EXPECT_CHANCE("children's ticks", shared->ticks - parent.counted, due,
+		      due);
+	EXPECT_LE(0.9 * shared->loop_ns, shared->covered_ns);
+	EXPECT_GE(1.3 * shared->cpu_ns, shared->covered_ns);
+}
+
+TEST_F(family, of_300_children_of_4_ms_none_is_missed)
+{
+	run_children(_metadata, self->shared, 300, 2, 4 * MS);
+	check(_metadata, self->shared);
+}
+
+TEST_F(family, crowds_of_children)
+{
+	run_children(_metadata, self->shared, 320, 32, 4 * MS);
+	check(_metadata, self->shared);
+}
+
+/* Long enough that every tick of it would be noticed. */
+static void execute_loop(void)
+{
+	execl("/bin/sh", "sh", "-c",
+	      "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done", NULL);
+	_exit(127);
+}
+
+TEST_F(family, what_vfork_and_exec_run_is_not_counted)
+{
+	struct profil_status last = { .size = sizeof(last) };
+	struct profil_status before = status_now(), after;
+	uint64_t cpu_ns = process_cpu_ns();
+	struct rusage usage;
+	double child_s;
+	int status;
+	pid_t pid;
+
+	pid = vfork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		execute_loop();
+	ASSERT_EQ(pid, wait4(pid, &status, 0, &usage));
+	ASSERT_EQ(0, status);
+	cpu_ns = process_cpu_ns() - cpu_ns;
+	after = status_now();
+
+	child_s = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+		  (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	TH_LOG("the child ran %.3f s, the parent %.3f s; covered %.3f s",
+	       child_s, cpu_ns / 1e9,
+	       (after.cpu_time_ns - before.cpu_time_ns) / 1e9);
+	EXPECT_LT(0.1, child_s);
+	EXPECT_GT(cpu_ns / 1e9 + child_s / 2,
+		  (after.cpu_time_ns - before.cpu_time_ns) / 1e9);
+	ASSERT_EQ(0, profil_stop(&last, NULL, 0));
+	EXPECT_EQ(last.counted, self->shared->ticks);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * common.c - what the tests in the guest share
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common.h"
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+uint64_t monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* CPU time of all threads of the process. */
+uint64_t process_cpu_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+uint64_t thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/*
+ * Long enough between two looks at the clock that the program is in user mode
+ * nearly all the time, short beside a millisecond.
+ */
+static void spin(void)
+{
+	volatile unsigned int i;
+
+	for (i = 0; i < 2000; i++)
+		;
+}
+
+/* Spend CPU time in user mode until the process has used @ns more. */
+void burn_process_ns(uint64_t ns)
+{
+	uint64_t end = process_cpu_ns() + ns;
+
+	while (process_cpu_ns() < end)
+		spin();
+}
+
+/* Spend CPU time in user mode until the calling thread has used @ns more. */
+void burn_thread_ns(uint64_t ns)
+{
+	uint64_t end = thread_cpu_ns() + ns;
+
+	while (thread_cpu_ns() < end)
+		spin();
+}
+
+/* One counter for each @width bytes of text. */
+struct profil_region region_of(const void *text, const void *end, void *bins,
+			       unsigned int width)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)bins,
+		.size = (uintptr_t)end - (uintptr_t)text,
+		.offset = (uintptr_t)text,
+		.scale = 65536,
+	};
+
+	region.size -= region.size % width;
+	return region;
+}
+
+struct profil_region overflow_bin(void *bin, unsigned int width)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)bin,
+		.size = width,
+		.scale = 2,
+	};
+
+	return region;
+}
+
+/* profil_set() with what most tests leave alone filled in. */
+int set_regions(const struct profil_region *regions, unsigned int nr,
+		unsigned int width, uint64_t period_ns, unsigned int flags)
+{
+	struct profil_set set = {
+		.size = sizeof(set),
+		.flags = flags,
+		.width = width,
+		.nr_regions = nr,
+		.regions = (uintptr_t)regions,
+		.period_ns = period_ns,
+	};
+
+	return profil_set(&set);
+}
+
+/* The status of the calling process; all ones if there is none to be had. */
+struct profil_status status_now(void)
+{
+	struct profil_status status = { .size = sizeof(status) };
+
+	if (profil_status(&status, NULL, 0))
+		memset(&status, 0xff, sizeof(status));
+	return status;
+}
+
+static uint64_t ticks_now(bool counted)
+{
+	struct profil_status status = status_now();
+
+	if (status.state != PROFIL_STATE_ON)
+		return 0;
+	return counted ? status.counted : status.ticks;
+}
+
+static bool burn_more(bool counted, uint64_t nr)
+{
+	uint64_t period_ns = status_now().period_ns;
+	uint64_t end = process_cpu_ns() + 10 * (nr + 50) * period_ns;
+	uint64_t want = ticks_now(counted) + nr;
+
+	while (ticks_now(counted) < want && process_cpu_ns() < end)
+		burn_thread_ns(period_ns);
+	return ticks_now(counted) >= want;
+}
+
+/*
+ * Spend CPU time until @nr more ticks have found their fate. False if they do
+ * not come although they were due many times over.
+ */
+bool burn_ticks(uint64_t nr)
+{
+	return burn_more(false, nr);
+}
+
+/* The same, but for ticks that are in the counters. */
+bool burn_counted(uint64_t nr)
+{
+	return burn_more(true, nr);
+}
+
+/* fork(), but the child does not outlive a test that fails. */
+pid_t fork_child(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+/* Its exit status; minus the signal if it died by one. */
+int wait_child(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		return -1000;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* Where a program of helpers/ is: beside the calling one. */
+void helper_path(char *path, size_t size, const char *name)
+{
+	ssize_t length = readlink("/proc/self/exe", path, size - 1);
+
+	path[length < 0 ? 0 : length] = '\0';
+	length = strrchr(path, '/') - path;
+	snprintf(path + length, size - length, "/helpers/%s", name);
+}
+
+uint64_t sum16(const uint16_t *bins, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *bins++;
+	return sum;
+}
+
+uint64_t sum32(const uint32_t *bins, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *bins++;
+	return sum;
+}
+
+uint64_t sum64(const uint64_t *bins, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *bins++;
+	return sum;
+}
+
+/* How far a number is from its mean, in standard deviations. */
+double sigmas(double seen, double mean, double variance)
+{
+	return (seen - mean) / sqrt(variance);
+}
+
+/*
+ * The profile and the clocks of the same moment: of several tries, during
+ * which the process may lose the processor, the one that took least.
+ */
+struct moment moment_now(void)
+{
+	struct moment moment = { 0 };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t begin = process_cpu_ns();
+		struct profil_status status = status_now();
+		uint64_t end = process_cpu_ns();
+
+		if (end - begin >= least)
+			continue;
+		least = end - begin;
+		moment.status = status;
+		moment.cpu_ns = begin + least / 2;
+		moment.time_ns = monotonic_ns();
+	}
+	return moment;
+}
+
+double due_ticks(const struct moment *from, const struct moment *to)
+{
+	return (double)(to->status.cpu_time_ns - from->status.cpu_time_ns) /
+	       to->status.period_ns;
+}
+
+/*
+ * A period of which the process ran the part q adds q(1 - q) on each
+ * processor: in all no more than the periods that it ran, nor than those that
+ * it left to others, but for those that the two moments cut.
+ */
+double due_variance(const struct moment *from, const struct moment *to)
+{
+	double processors = sysconf(_SC_NPROCESSORS_ONLN);
+	double time = (double)(to->time_ns - from->time_ns) /
+		      to->status.period_ns;
+	double ran = due_ticks(from, to);
+
+	return processors / 2 + fmax(0, fmin(ran, processors * time - ran));
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kernelmode.c - ticks in kernel mode count where the system call was made
+ *
+ * They are told in the status, count at the user's program counter, which is
+ * in the function that makes the system call, and can be left out. They are
+ * counted when a worker has delivered them; the moments that this takes must
+ * not disturb the number of ticks.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+
+#define BLOCK	(1 << 20)
+
+static char block[BLOCK];
+
+/* The text of the C library's function that makes every system call here. */
+static struct profil_region region_of_syscall(uint32_t *bins, size_t size)
+{
+	struct profil_region none = { 0 };
+	const Elf64_Sym *symbol;
+	char *text = dlsym(RTLD_DEFAULT, "syscall");
+	Dl_info info;
+
+	if (!text || !dladdr1(text, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
+	    symbol->st_size > size)
+		return none;
+	/* Up to a whole counter. */
+	return region_of(text, text + symbol->st_size + 3, bins, 4);
+}
+
+FIXTURE(kernel) {
+	int zero;
+	uint32_t bins[256];
+	struct profil_region regions[2];
+};
+
+FIXTURE_SETUP(kernel)
+{
+	memset(self->bins, 0, sizeof(self->bins));
+	self->zero = open("/dev/zero", O_RDONLY);
+	ASSERT_LE(0, self->zero);
+	self->regions[0] = region_of_syscall(self->bins, 1000);
+	ASSERT_NE(0, self->regions[0].size);
+	self->regions[1] = overflow_bin(&self->bins[255], 4);
+	memset(block, 1, BLOCK);
+}
+
+FIXTURE_TEARDOWN(kernel)
+{
+	close(self->zero);
+}
+
+/* Nearly all in kernel mode: a block takes far longer than a look. */
+static void read_zeros(FIXTURE_DATA(kernel) *self, uint64_t ns)
+{
+	uint64_t end = thread_cpu_ns() + ns;
+
+	while (thread_cpu_ns() < end)
+		for (int i = 0; i < 2; i++)
+			syscall(SYS_read, self->zero, block, BLOCK);
+}
+
+/* In user mode: where time counts instructions this is 100 us for each look. */
+static void spend_ns(uint64_t ns)
+{
+	uint64_t end = thread_cpu_ns() + ns;
+
+	while (thread_cpu_ns() < end)
+		for (int i = 0; i < 100; i++)
+			asm volatile(".rept 500\n\tnop\n\t.endr");
+}
+
+/* Nearly all of a short system call is its way in and out. */
+static void get_ids(uint64_t ns)
+{
+	uint64_t end = thread_cpu_ns() + ns;
+
+	while (thread_cpu_ns() < end)
+		for (int i = 0; i < 1000; i++)
+			syscall(SYS_getppid);
+}
+
+static void check(struct __test_metadata *_metadata,
+		  FIXTURE_DATA(kernel) *self, struct profil_status *last,
+		  struct profil_region_status *fates)
+{
+	ASSERT_EQ(0, profil_stop(last, fates, 2));
+	TH_LOG("%llu ticks, %llu in kernel mode; %llu at the system call, %llu elsewhere",
+	       last->ticks, last->kernel, fates[0].counted, fates[1].counted);
+	EXPECT_CONSERVED(last);
+	EXPECT_EQ(0, last->pending);
+	EXPECT_EQ(0, last->lost);
+	EXPECT_EQ(last->counted, sum32(self->bins, 256));
+	EXPECT_EQ(fates[0].counted, sum32(self->bins, 255));
+	EXPECT_EQ(fates[1].counted, self->bins[255]);
+}
+
+TEST_F(kernel, long_system_calls)
+{
+	struct profil_status last = { .size = sizeof(last) };
+	struct profil_region_status fates[2];
+	struct moment from, to;
+
+	ASSERT_EQ(0, set_regions(self->regions, 2, 4, MS, 0));
+	from = moment_now();
+	read_zeros(self, 2 * SECOND);
+	to = moment_now();
+	check(_metadata, self, &last, fates);
+	EXPECT_TICKS(&from, &to);
+	EXPECT_COVERED(&from, &to, 0.001);
+	EXPECT_EQ(last.ticks, last.counted);
+	EXPECT_LT(0.98 * last.ticks, last.kernel);
+	EXPECT_LT(0.98 * last.kernel, fates[0].counted);
+}
+
+TEST_F(kernel, short_system_calls)
+{
+	struct profil_status last = { .size = sizeof(last) };
+	struct profil_region_status fates[2];
+	struct moment from, to;
+
+	ASSERT_EQ(0, set_regions(self->regions, 2, 4, MS, 0));
+	from = moment_now();
+	get_ids(2 * SECOND);
+	to = moment_now();
+	check(_metadata, self, &last, fates);
+	EXPECT_TICKS(&from, &to);
+	EXPECT_COVERED(&from, &to, 0.001);
+	EXPECT_EQ(last.ticks, last.counted);
+	EXPECT_LT(0.5 * last.ticks, last.kernel);
+	EXPECT_LT(0.9 * last.ticks, fates[0].counted);
+}
+
+/*
+ * The rest of a user-only profile is what the program does itself: the one
+ * with the share p of N ticks gets a binomial number.
+ */
+TEST_F(kernel, left_out)
+{
+	struct profil_status last = { .size = sizeof(last) };
+	struct profil_region_status fates[2];
+	double kernel_ns = 0, user_ns = 0, share;
+
+	ASSERT_EQ(0, set_regions(self->regions, 2, 4, MS,
+				 PROFIL_SET_USER_ONLY));
+	for (int i = 0; i < 100; i++) {
+		uint64_t begin = thread_cpu_ns(), middle;
+
+		read_zeros(self, 15 * MS);
+		middle = thread_cpu_ns();
+		spend_ns(5 * MS);
+		kernel_ns += middle - begin;
+		user_ns += thread_cpu_ns() - middle;
+	}
+	check(_metadata, self, &last, fates);
+	EXPECT_EQ(last.kernel, last.left_out);
+	EXPECT_EQ(last.ticks, last.counted + last.left_out);
+	share = kernel_ns / (kernel_ns + user_ns);
+	EXPECT_CHANCE("left out", last.left_out, share * last.ticks,
+		      share * (1 - share) * last.ticks);
+	/* In user mode there are only a few instructions before and after. */
+	EXPECT_GT(0.02 * last.ticks, fates[0].counted);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * idle.c - a processor that runs nothing profiled gets no more interrupts
+ *
+ * Counts the interrupts of each processor in some windows before the profile
+ * and in some with it. Other things come and go, so the quietest window with
+ * the profile is compared with the busiest without. The profiles tick at 1 ms:
+ * they would show as a thousand.
+ */
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+
+#define WINDOWS		3
+
+/* Interrupts in a second that are allowed to be more. */
+#define ALLOWANCE	5
+
+static void pin(struct __test_metadata *_metadata, int processor)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(processor, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+}
+
+/*
+ * Since the system started: those of timers and devices, and those by which
+ * other processors wake it.
+ */
+static double interrupts(int processor)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	char line[4096];
+	double sum = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':');
+		unsigned long nr = 0;
+
+		for (int i = 0; at && i <= processor; i++)
+			nr = strtoul(at + !i, &at, 10);
+		sum += nr;
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* Interrupts in a second on both processors. */
+struct rates {
+	double of[2];
+};
+
+static struct rates window(void)
+{
+	uint64_t time_ns = monotonic_ns();
+	struct rates rates;
+
+	for (int i = 0; i < 2; i++)
+		rates.of[i] = -interrupts(i);
+	sleep(1);
+	time_ns = monotonic_ns() - time_ns;
+	for (int i = 0; i < 2; i++)
+		rates.of[i] = (rates.of[i] + interrupts(i)) /
+			      (time_ns / 1e9);
+	return rates;
+}
+
+static struct rates busiest(void)
+{
+	struct rates most = window();
+
+	for (int i = 1; i < WINDOWS; i++) {
+		struct rates now = window();
+
+		for (int j = 0; j < 2; j++)
+			most.of[j] = fmax(most.of[j], now.of[j]);
+	}
+	return most;
+}
+
+static struct rates quietest(void)
+{
+	struct rates least = window();
+
+	for (int i = 1; i < WINDOWS; i++) {
+		struct rates now = window();
+
+		for (int j = 0; j < 2; j++)
+			least.of[j] = fmin(least.of[j], now.of[j]);
+	}
+	return least;
+}
+
+static void profile(struct __test_metadata *_metadata, uint32_t *bin)
+{
+	const struct profil_region all = overflow_bin(bin, 4);
+
+	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
+}
+
+/* A child that burns CPU time until it is killed, profiled if there is @bin. */
+static pid_t burn_on(struct __test_metadata *_metadata, int processor,
+		     uint32_t *bin)
+{
+	pid_t pid = fork_child();
+
+	ASSERT_LE(0, pid);
+	if (pid) {
+		/* Its beginning is no part of the windows. */
+		usleep(300000);
+		return pid;
+	}
+	pin(_metadata, processor);
+	if (bin)
+		profile(_metadata, bin);
+	for (;;)
+		burn_process_ns(SECOND);
+}
+
+static void end(struct __test_metadata *_metadata, pid_t pid)
+{
+	kill(pid, SIGKILL);
+	EXPECT_EQ(-SIGKILL, wait_child(pid));
+}
+
+FIXTURE(quiet) {
+	uint32_t *bin;
+};
+
+/* The clock of the module stays up for a second after the last profile. */
+FIXTURE_SETUP(quiet)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	ASSERT_LT(0, interrupts(0));
+	self->bin = mmap(NULL, sizeof(*self->bin), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->bin);
+	pin(_metadata, 0);
+	usleep(1200000);
+}
+
+FIXTURE_TEARDOWN(quiet)
+{
+	munmap(self->bin, sizeof(*self->bin));
+}
+
+static void check(struct __test_metadata *_metadata, const char *what,
+		  double before, double with)
+{
+	TH_LOG("%s: %.1f interrupts in a second before, %.1f with a profile",
+	       what, before, with);
+	EXPECT_GE(before + ALLOWANCE, with);
+}
+
+/* On either processor: the program is the only thing that could run. */
+TEST_F(quiet, while_a_profiled_process_sleeps)
+{
+	struct rates before = busiest(), with;
+
+	profile(_metadata, self->bin);
+	with = quietest();
+	check(_metadata, "its own processor", before.of[0], with.of[0]);
+	check(_metadata, "another processor", before.of[1], with.of[1]);
+}
+
+TEST_F(quiet, while_another_processor_ticks)
+{
+	pid_t pid = burn_on(_metadata, 0, NULL);
+	struct rates before = busiest(), with;
+
+	end(_metadata, pid);
+	pid = burn_on(_metadata, 0, self->bin);
+	with = quietest();
+	end(_metadata, pid);
+	check(_metadata, "idle processor", before.of[1], with.of[1]);
+	EXPECT_LT(100, *self->bin);
+}
+
+/* An emulated processor misses some of the kernel's ticks, now and then. */
+TEST_F(quiet, while_it_runs_something_else)
+{
+	struct timespec tick;
+	struct rates before, with;
+	pid_t pid;
+
+	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC_COARSE, &tick));
+	pid = burn_on(_metadata, 1, NULL);
+	before = busiest();
+	profile(_metadata, self->bin);
+	with = quietest();
+	end(_metadata, pid);
+	check(_metadata, "busy processor",
+	      fmax(before.of[1], 1e9 / tick.tv_nsec), with.of[1]);
+}
+
+TEST_HARNESS_MAIN

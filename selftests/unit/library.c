@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * library.c - what the library asks of the device
+ *
+ * Against a device that only remembers; see fake.c.
+ */
+#include "kselftest_harness.h"
+
+#include <profil.h>
+
+#include "fake.h"
+
+#define UNTOUCHED	4711
+
+/* <unistd.h> declares the buffer as never NULL, and the compiler may warn. */
+static int (*profil_function)(unsigned short *buffer, size_t size,
+			      size_t offset, unsigned int scale) = profil;
+
+static unsigned short counters[8];
+
+FIXTURE(library)
+{
+};
+
+FIXTURE_SETUP(library)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.max_regions = 4096;
+	errno = UNTOUCHED;
+}
+
+/* Whatever was opened has been closed, and rightly opened. */
+FIXTURE_TEARDOWN(library)
+{
+	EXPECT_EQ(fake.opened, fake.closed);
+	if (fake.opened)
+		EXPECT_TRUE(fake.open_right);
+}
+
+TEST_F(library, profil_asks_for_one_region)
+{
+	EXPECT_EQ(0, profil_function(counters, 15, (size_t)-16, 0x12345));
+	EXPECT_EQ(UNTOUCHED, errno);
+	EXPECT_EQ(1, fake.requests);
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(sizeof(fake.set), fake.set.size);
+	EXPECT_EQ(PROFIL_SET_CHECK, fake.set.flags);
+	EXPECT_EQ(2, fake.set.width);
+	EXPECT_EQ(1, fake.set.nr_regions);
+	EXPECT_EQ(0, fake.set.period_ns);
+	EXPECT_EQ(0, fake.set.timeval);
+	EXPECT_EQ(0, fake.set.timeval_size);
+	EXPECT_EQ(0, fake.set.reserved);
+	EXPECT_EQ((uintptr_t)counters, fake.regions[0].base);
+	EXPECT_EQ(15, fake.regions[0].size);
+	EXPECT_EQ((size_t)-16, fake.regions[0].offset);
+	EXPECT_EQ(0x12345, fake.regions[0].scale);
+}
+
+TEST_F(library, profil_with_size_0_replaces)
+{
+	EXPECT_EQ(0, profil_function(counters, 0, 0, 0x10000));
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(0, fake.regions[0].size);
+}
+
+/* No limit of the library's own: the device decides. */
+TEST_F(library, profil_scale_is_passed_on)
+{
+	EXPECT_EQ(0, profil_function(counters, 2, 0, 2));
+	EXPECT_EQ(2, fake.regions[0].scale);
+	EXPECT_EQ(0, profil_function(counters, 2, 0, (unsigned int)-1));
+	EXPECT_EQ((unsigned int)-1, fake.regions[0].scale);
+}
+
+static bool stopped(int result)
+{
+	bool right = !result && errno == UNTOUCHED && fake.requests == 1 &&
+		fake.request == PROFIL_IOC_STOP && !fake.argument;
+
+	fake.requests = 0;
+	fake.request = 0;
+	return right;
+}
+
+TEST_F(library, profil_stops)
+{
+	void *bad = (void *)1;
+
+	EXPECT_TRUE(stopped(profil_function(counters, 16, 0, 0)));
+	EXPECT_TRUE(stopped(profil_function(counters, 16, 0, 1)));
+	EXPECT_TRUE(stopped(profil_function(NULL, 0, 0, 0)));
+	EXPECT_TRUE(stopped(profil_function(NULL, 16, 16, 0x10000)));
+	EXPECT_TRUE(stopped(profil_function(bad, (size_t)-1, 0, 0)));
+}
+
+TEST_F(library, sprofil_stops)
+{
+	struct timeval *bad = (void *)1;
+
+	EXPECT_TRUE(stopped(sprofil(NULL, 0, NULL, 0)));
+	EXPECT_TRUE(stopped(sprofil(NULL, 0, bad, 0xff)));
+}
+
+TEST_F(library, stop_without_device)
+{
+	static const int missing[] = { ENOENT, ENODEV, ENXIO };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		fake.open_errno = missing[i];
+		EXPECT_EQ(0, profil_function(counters, 16, 0, 0));
+		EXPECT_EQ(0, sprofil(NULL, 0, NULL, 0));
+		EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+		EXPECT_EQ(UNTOUCHED, errno);
+	}
+	EXPECT_EQ(0, fake.requests);
+}
+
+/* That the device cannot be opened does not mean that nothing runs. */
+TEST_F(library, stop_without_descriptor)
+{
+	fake.open_errno = EMFILE;
+	EXPECT_EQ(-1, profil_function(counters, 16, 0, 0));
+	EXPECT_EQ(EMFILE, errno);
+}
+
+TEST_F(library, errors_of_open)
+{
+	static const int errors[] = { ENOENT, ENODEV, ENXIO, EMFILE, EACCES };
+	struct prof prof = { .pr_scale = 2 };
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		fake.open_errno = errors[i];
+		EXPECT_EQ(-1, profil_function(counters, 16, 0, 2));
+		EXPECT_EQ(errors[i], errno);
+		EXPECT_EQ(-1, sprofil(&prof, 1, NULL, 0));
+		EXPECT_EQ(errors[i], errno);
+	}
+	EXPECT_EQ(0, fake.requests);
+}
+
+/* close() comes after the request and must not hide its error. */
+TEST_F(library, errors_of_requests)
+{
+	static const int errors[] = {
+		E2BIG, EINVAL, EACCES, EFAULT, EAGAIN, ENOMEM, ENOTTY
+	};
+	struct prof prof = { .pr_scale = 2 };
+	int i;
+
+	for (i = 0; i < 7; i++) {
+		fake.ioctl_errno = errors[i];
+		EXPECT_EQ(-1, profil_function(counters, 16, 0, 2));
+		EXPECT_EQ(errors[i], errno);
+		EXPECT_EQ(-1, profil_function(counters, 16, 0, 0));
+		EXPECT_EQ(errors[i], errno);
+		EXPECT_EQ(-1, sprofil(&prof, 1, NULL, 0));
+		EXPECT_EQ(errors[i], errno);
+	}
+}
+
+TEST_F(library, sprofil_asks_for_regions)
+{
+	struct prof profs[3] = {
+		{ counters, 4, 0x1000, 0x10000 },
+		{ counters + 2, (size_t)-1, (size_t)-2, (unsigned long)-1 },
+		{ counters + 4, 2, 0, 2 },
+	};
+	struct timeval tick;
+	int i;
+
+	EXPECT_EQ(0, sprofil(profs, 3, &tick, PROF_UINT | PROF_FAST));
+	EXPECT_EQ(UNTOUCHED, errno);
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(sizeof(fake.set), fake.set.size);
+	EXPECT_EQ(0, fake.set.flags);
+	EXPECT_EQ(4, fake.set.width);
+	EXPECT_EQ(3, fake.set.nr_regions);
+	EXPECT_EQ(1000000, fake.set.period_ns);
+	EXPECT_EQ((uintptr_t)&tick, fake.set.timeval);
+	EXPECT_EQ(sizeof(tick), fake.set.timeval_size);
+	EXPECT_EQ(0, fake.set.reserved);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ((uintptr_t)profs[i].pr_base, fake.regions[i].base);
+		EXPECT_EQ(profs[i].pr_size, fake.regions[i].size);
+		EXPECT_EQ(profs[i].pr_off, fake.regions[i].offset);
+		EXPECT_EQ(profs[i].pr_scale, fake.regions[i].scale);
+	}
+}
+
+TEST_F(library, sprofil_flags)
+{
+	struct prof prof = { counters, 16, 0x1000, 0x10000 };
+
+	EXPECT_EQ(0, sprofil(&prof, 1, NULL, PROF_USHORT));
+	EXPECT_EQ(2, fake.set.width);
+	EXPECT_EQ(0, fake.set.period_ns);
+	EXPECT_EQ(0, fake.set.timeval);
+	EXPECT_EQ(0, fake.set.timeval_size);
+	EXPECT_EQ(0, sprofil(&prof, 1, NULL, PROF_FAST));
+	EXPECT_EQ(2, fake.set.width);
+	EXPECT_EQ(1000000, fake.set.period_ns);
+	EXPECT_EQ(0, sprofil(&prof, 1, NULL, PROF_UINT));
+	EXPECT_EQ(4, fake.set.width);
+	EXPECT_EQ(0, fake.set.period_ns);
+}
+
+static int sprofil_error(struct prof *profp, int profcnt, unsigned int flags)
+{
+	errno = 0;
+	if (sprofil(profp, profcnt, NULL, flags) != -1)
+		return 0;
+	return errno;
+}
+
+/* Decided without the device, and nothing has changed. */
+TEST_F(library, sprofil_refuses)
+{
+	struct prof prof = { counters, 16, 0x1000, 0x10000 };
+	int bit;
+
+	EXPECT_EQ(E2BIG, sprofil_error(&prof, 0, 0));
+	EXPECT_EQ(E2BIG, sprofil_error(&prof, -1, 0));
+	EXPECT_EQ(E2BIG, sprofil_error(&prof, -0x7fffffff - 1, 0));
+	EXPECT_EQ(E2BIG, sprofil_error(NULL, -1, 0));
+	for (bit = 2; bit < 32; bit++)
+		EXPECT_EQ(EINVAL, sprofil_error(&prof, 1, 1U << bit));
+	EXPECT_EQ(0, fake.opened);
+}
+
+TEST_F(library, status_and_info)
+{
+	struct profil_region_status regions[2];
+	struct profil_status status = { .size = sizeof(status) };
+	struct profil_info info = { .size = sizeof(info) };
+
+	EXPECT_EQ(0, profil_status(&status, regions, 2));
+	EXPECT_EQ(PROFIL_IOC_STATUS, fake.request);
+	EXPECT_TRUE(fake.argument == &status);
+	EXPECT_EQ((uintptr_t)regions, status.regions);
+	EXPECT_EQ(2, status.max_regions);
+	EXPECT_EQ(0, profil_status(&status, NULL, 2));
+	EXPECT_EQ(0, status.regions);
+	EXPECT_EQ(0, status.max_regions);
+	EXPECT_EQ(0, profil_info(&info));
+	EXPECT_EQ(PROFIL_IOC_INFO, fake.request);
+	EXPECT_TRUE(fake.argument == &info);
+	EXPECT_EQ(UNTOUCHED, errno);
+}
+
+TEST_F(library, set_is_passed_on)
+{
+	struct profil_set set = { .size = sizeof(set), .width = 8 };
+
+	EXPECT_EQ(0, profil_set(&set));
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_TRUE(fake.argument == &set);
+}
+
+TEST_F(library, last_numbers)
+{
+	struct profil_region_status regions[2];
+	struct profil_status last = { .size = sizeof(last) };
+
+	EXPECT_EQ(0, profil_stop(&last, regions, 2));
+	EXPECT_EQ(PROFIL_IOC_STOP, fake.request);
+	EXPECT_TRUE(fake.argument == &last);
+	EXPECT_EQ((uintptr_t)regions, last.regions);
+	EXPECT_EQ(2, last.max_regions);
+}
+
+/* Without a device there was nothing to count. */
+TEST_F(library, last_numbers_without_device)
+{
+	struct profil_region_status regions[2];
+	struct profil_status last, zero = { .size = sizeof(zero) };
+
+	fake.open_errno = ENOENT;
+	memset(&last, 0xaa, sizeof(last));
+	last.size = sizeof(last);
+	EXPECT_EQ(0, profil_stop(&last, regions, 2));
+	EXPECT_EQ(0, memcmp(&last, &zero, sizeof(last)));
+	EXPECT_EQ(UNTOUCHED, errno);
+	last.size = 0;
+	EXPECT_EQ(-1, profil_stop(&last, regions, 2));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/* A sentence for each state, another one for each, and one for the others. */
+TEST_F(library, strings)
+{
+	unsigned int i, j;
+
+	EXPECT_STREQ("off", profil_state_string(PROFIL_STATE_OFF));
+	EXPECT_STREQ("on", profil_state_string(PROFIL_STATE_ON));
+	EXPECT_STREQ("on", profil_region_state_string(PROFIL_REGION_ON));
+	for (i = 0; i <= PROFIL_REGION_FILE + 1; i++)
+		for (j = 0; j < i; j++)
+			EXPECT_STRNE(profil_region_state_string(i),
+				     profil_region_state_string(j));
+	for (i = 0; i <= PROFIL_STATE_FULL + 1; i++)
+		for (j = 0; j < i; j++)
+			EXPECT_STRNE(profil_state_string(i),
+				     profil_state_string(j));
+	EXPECT_STREQ(profil_region_state_string(1000),
+		     profil_region_state_string((unsigned int)-1));
+}
+
+/* In 32 bits the library converts the regions, and has to know how many. */
+TEST_F(library, too_many_regions)
+{
+	struct prof prof = { counters, 16, 0x1000, 0x10000 };
+
+	if (sizeof(prof) == sizeof(struct profil_region))
+		SKIP(return, "struct prof needs no conversion");
+	EXPECT_EQ(E2BIG, sprofil_error(&prof, 4097, 0));
+	EXPECT_EQ(E2BIG, sprofil_error(&prof, 0x7fffffff, 0));
+	EXPECT_EQ(PROFIL_IOC_INFO, fake.request);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * linkage.c - whose profil() and sprofil() are called?
+ *
+ * Built against the C library alone and run with the library preloaded; linked
+ * with the shared library; linked with the static one. Wherever there is a
+ * device, and wherever there is none, the library refuses what the C library
+ * takes.
+ */
+#include "kselftest_harness.h"
+
+#include <sys/profil.h>
+
+static unsigned short counters[8];
+
+TEST(profil_is_the_library_s)
+{
+	EXPECT_EQ(-1, profil(counters, sizeof(counters), 0, 0xffffffff));
+}
+
+TEST(sprofil_is_the_library_s)
+{
+	struct prof prof = { counters, sizeof(counters), 0x1000, 0x10000 };
+
+	EXPECT_EQ(-1, sprofil(&prof, 1, NULL, 0x80));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/* Through a pointer it is the same function. */
+TEST(address_is_the_library_s)
+{
+	int (*volatile function)(unsigned short *buffer, size_t size,
+				 size_t offset, unsigned int scale) = profil;
+
+	EXPECT_EQ(-1, function(counters, sizeof(counters), 0, 0xffffffff));
+}
+
+TEST_HARNESS_MAIN

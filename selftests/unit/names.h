@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * names.h - <profil.h> compiles alone, beside <sys/profil.h>, and twice
+ *
+ * Nothing to run. The assignments show that every name of the library is
+ * declared, and that the functions may bear the names of the structures.
+ */
+#include <profil.h>
+#include <profil.h>
+
+int (*const set)(struct profil_set *) = profil_set;
+int (*const stop)(struct profil_status *, struct profil_region_status *,
+		  unsigned int) = profil_stop;
+int (*const status)(struct profil_status *, struct profil_region_status *,
+		    unsigned int) = profil_status;
+int (*const info)(struct profil_info *) = profil_info;
+const char *(*const state)(unsigned int) = profil_state_string;
+const char *(*const region_state)(unsigned int) = profil_region_state_string;
+int (*const sprofil_of_libc)(struct prof *, int, struct timeval *,
+			     unsigned int) = sprofil;

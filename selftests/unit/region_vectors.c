@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * region_vectors.c - the bins that the documents and the callers expect
+ *
+ * Written down by hand, and not computed: this is what module/region.c and
+ * the reference both have to agree with.
+ */
+#include "kselftest_harness.h"
+
+#include "chart.h"
+
+#define SVR4	PROFIL_SET_SVR4_ARITH
+#define NONE	(-1)
+
+/* Bin of @pc in a single region, or NONE. */
+static s64 bin_of(u32 flags, u32 shift, const struct profil_region *region,
+		  u64 pc)
+{
+	struct chart chart;
+	s64 bin = NONE;
+	u32 found;
+
+	chart_init(&chart, 1);
+	if (chart_make(&chart, flags, shift, region))
+		abort();
+	found = profil_map_find(&chart.map, pc);
+	if (found == 0)
+		bin = profil_map_bin(&chart.map, 0, pc);
+	if (!chart_right_at(&chart, pc))
+		bin = -2;
+	chart_free(&chart);
+	return bin;
+}
+
+static const u64 distances[] = {
+	1, 2, 3, 4, 7, 8, 0xf, 0xffff, 0x10000, 0x20000
+};
+
+#define NR_DISTANCES	ARRAY_SIZE(distances)
+
+struct vector {
+	u64 scale;
+	s64 bins[NR_DISTANCES];
+	s64 svr4[NR_DISTANCES];
+};
+
+static const struct vector vectors[] = {
+	{ 0x2,
+		{ 0, 0, 0, 0, 0, 0, 0, 0, 1, 2 },
+		{ 0, 0, 0, 0, 0, 0, 0, 0, 1, 2 } },
+	{ 0x4000,
+		{ 0, 0, 0, 0, 0, 1, 1, 8191, 8192, 16384 },
+		{ 0, 0, 0, 0, 0, 1, 1, 8191, 8192, 16384 } },
+	{ 0x5555,
+		{ 0, 0, 0, 0, 0, 1, 2, 10922, 10922, 21845 },
+		{ 0, 0, 0, 0, 1, 1, 2, 10922, 10922, 21845 } },
+	{ 0x8000,
+		{ 0, 0, 0, 1, 1, 2, 3, 16383, 16384, 32768 },
+		{ 0, 0, 0, 1, 1, 2, 3, 16383, 16384, 32768 } },
+	{ 0xc000,
+		{ 0, 0, 0, 1, 2, 3, 5, 24575, 24576, 49152 },
+		{ 0, 0, 1, 1, 2, 3, 5, 24575, 24576, 49152 } },
+	{ 0xffff,
+		{ 0, 0, 0, 1, 2, 3, 6, 32766, 32767, 65535 },
+		{ 0, 0, 1, 1, 3, 3, 7, 32767, 32767, 65535 } },
+	{ 0x10000,
+		{ 0, 1, 1, 2, 3, 4, 7, 32767, 32768, 65536 },
+		{ 0, 1, 1, 2, 3, 4, 7, 32767, 32768, 65536 } },
+	{ 0x20000,
+		{ 0, 2, 2, 4, 6, 8, 14, 65534, 65536, 131072 },
+		{ 1, 2, 3, 4, 7, 8, 15, 65535, 65536, 131072 } },
+};
+
+#define NR_VECTORS	ARRAY_SIZE(vectors)
+
+TEST(table)
+{
+	struct profil_region region = { .offset = 0x400000, .size = 1 << 20 };
+	unsigned int v, d;
+
+	for (v = 0; v < NR_VECTORS; v++) {
+		region.scale = vectors[v].scale;
+		for (d = 0; d < NR_DISTANCES; d++) {
+			u64 pc = region.offset + distances[d];
+
+			EXPECT_EQ(vectors[v].bins[d],
+				  bin_of(0, 1, &region, pc));
+			EXPECT_EQ(vectors[v].svr4[d],
+				  bin_of(SVR4, 1, &region, pc));
+		}
+	}
+}
+
+/* The first byte of the text is in the first counter, whatever the scale. */
+TEST(first_byte)
+{
+	struct profil_region region = { .offset = 0x400000, .size = 2 };
+
+	for (region.scale = 2; region.scale <= 0x20000; region.scale++) {
+		ASSERT_EQ(0, bin_of(0, 1, &region, 0x400000));
+		ASSERT_EQ(NONE, bin_of(0, 1, &region, 0x3fffff));
+	}
+}
+
+/*
+ * The C library's and older kernels' formula converts to int on the way: a
+ * pc 8 GiB above the text was then counted in bin 2048.
+ */
+TEST(far_above)
+{
+	struct profil_region region = {
+		.offset = 0x400000, .size = 4096 * 2, .scale = 0x8000
+	};
+	u64 far = region.offset + (8ULL << 30) + 8192;
+
+	EXPECT_EQ(2048, bin_of(0, 1, &region, region.offset + 8192));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, far));
+	EXPECT_EQ(NONE, bin_of(SVR4, 1, &region, far));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, far - 8192));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, far - 1));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, U64_MAX));
+}
+
+/*
+ * gmon computes its scale from the sizes of the text and of the buffer, which
+ * gives numbers that are not powers of two.
+ */
+TEST(gmon_scales)
+{
+	struct profil_region region = { .offset = 0x401000, .size = 0x100000 };
+
+	region.scale = 0x81b4;
+	EXPECT_EQ(0, bin_of(0, 1, &region, 0x401000 + 3));
+	EXPECT_EQ(1, bin_of(0, 1, &region, 0x401000 + 4));
+	EXPECT_EQ(0x81b4, bin_of(0, 1, &region, 0x401000 + 0x20000));
+	EXPECT_EQ(16601, bin_of(0, 1, &region, 0x401000 + 0xffff));
+	region.scale = 0x8037;
+	EXPECT_EQ(0, bin_of(0, 1, &region, 0x401000 + 3));
+	EXPECT_EQ(1, bin_of(0, 1, &region, 0x401000 + 4));
+	EXPECT_EQ(0x8037, bin_of(0, 1, &region, 0x401000 + 0x20000));
+	EXPECT_EQ(16410, bin_of(0, 1, &region, 0x401000 + 0xffff));
+}
+
+/* The Linux Test Project: two counters for two bytes, a buffer on the stack. */
+TEST(ltp_scale)
+{
+	struct profil_region region = {
+		.base = 0x7ffffffde000, .offset = 0x555555554000,
+		.size = 32 * 1024, .scale = 0x20000
+	};
+
+	EXPECT_EQ(16382, bin_of(0, 1, &region, 0x555555554000 + 0x3fff));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, 0x555555554000 + 0x4000));
+}
+
+/* An odd size loses its last byte, and nothing is ever beyond the buffer. */
+TEST(odd_size)
+{
+	struct profil_region region = { .offset = 0x1000, .scale = 0x10000 };
+
+	region.size = 7;
+	EXPECT_EQ(2, bin_of(0, 1, &region, 0x1000 + 5));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, 0x1000 + 6));
+	EXPECT_EQ(0, bin_of(0, 2, &region, 0x1000 + 3));
+	EXPECT_EQ(NONE, bin_of(0, 2, &region, 0x1000 + 4));
+	region.size = 1;
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, 0x1000));
+}
+
+/* IRIX: 0x8000 with 16 bits and 0x10000 with 32 give a counter to 4 bytes. */
+TEST(irix_one_to_one)
+{
+	struct profil_region region = { .offset = 0x10000, .size = 0x1000 };
+	s64 i;
+
+	for (i = 0; i < 256; i++) {
+		region.scale = 0x8000;
+		EXPECT_EQ(i, bin_of(0, 1, &region, 0x10000 + 4 * i));
+		EXPECT_EQ(i, bin_of(0, 1, &region, 0x10000 + 4 * i + 3));
+		region.scale = 0x10000;
+		EXPECT_EQ(i, bin_of(0, 2, &region, 0x10000 + 4 * i));
+		EXPECT_EQ(i, bin_of(0, 2, &region, 0x10000 + 4 * i + 3));
+	}
+}
+
+/* 4.4BSD: a scale of 1 has one 16-bit counter for 128 KiB. */
+TEST(bsd_scale_one)
+{
+	struct profil_region region = { .offset = 64, .size = 8, .scale = 1 };
+	u32 flags = PROFIL_SET_SCALE_ONE;
+
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, 64));
+	EXPECT_EQ(0, bin_of(flags, 1, &region, 64 + 0x1ffff));
+	EXPECT_EQ(1, bin_of(flags, 1, &region, 64 + 0x20000));
+	EXPECT_EQ(3, bin_of(flags, 1, &region, 64 + 0x7ffff));
+	EXPECT_EQ(NONE, bin_of(flags, 1, &region, 64 + 0x80000));
+}
+
+/* One counter for a byte of text: the largest scale of each width. */
+TEST(largest_scale)
+{
+	struct profil_region region = { .offset = 4096, .size = 800 };
+	u32 shift;
+
+	for (shift = 1; shift <= 3; shift++) {
+		u32 width = 1 << shift;
+		s64 last = 800 / width - 1;
+
+		region.scale = 65536 * width;
+		EXPECT_EQ(last, bin_of(SVR4, shift, &region, 4096 + last));
+		EXPECT_EQ(NONE, bin_of(SVR4, shift, &region, 4097 + last));
+		EXPECT_EQ(last & -width, bin_of(0, shift, &region,
+						4096 + last));
+	}
+}
+
+/* The largest program counter there is has its bin, too. */
+TEST(end_of_the_address_space)
+{
+	struct profil_region region = { .size = U64_MAX, .scale = 0x20000 };
+
+	EXPECT_EQ(0, bin_of(SVR4, 1, &region, 0));
+	EXPECT_EQ(S64_MAX - 1, bin_of(SVR4, 1, &region, S64_MAX - 1));
+	region.scale = 3;
+	EXPECT_EQ(S64_MAX / 65536 * 3 + 2, bin_of(0, 1, &region, U64_MAX));
+	region.offset = U64_MAX;
+	EXPECT_EQ(0, bin_of(0, 1, &region, U64_MAX));
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, U64_MAX - 1));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * schedule_order.c - one tick in each cell, and the counts that follow
+ *
+ * What module/schedule.c promises of every key; the chances are the business
+ * of schedule_chance.c.
+ */
+#include "kselftest_harness.h"
+
+#include <linux/limits.h>
+
+#include "numbers.h"
+#include "schedule.h"
+
+static const struct profil_schedule schedule = {
+	.key = { 0x6b65795f6f66, 0x7469636b73 }
+};
+
+static struct profil_instant at(u32 cpu, u32 period, u64 time)
+{
+	return profil_schedule_at(&schedule, cpu, period, time);
+}
+
+/* Nanosecond by nanosecond: a brute count of ticks is @passed. */
+static bool counts_right(u32 cpu, u32 period)
+{
+	struct profil_instant last = at(cpu, period, 0);
+	u64 count = last.passed;
+	u64 time;
+
+	if (count != (last.next >= period))
+		return false;
+	for (time = 1; time < 200ULL * period; time++) {
+		struct profil_instant now = at(cpu, period, time);
+
+		count += time == last.next;
+		if (now.passed != count || now.next <= time)
+			return false;
+		if (time != last.next && now.next != last.next)
+			return false;
+		if (time % period == period - 1 && count != time / period + 1)
+			return false;
+		last = now;
+	}
+	return true;
+}
+
+TEST(every_nanosecond)
+{
+	u32 cpu, period;
+
+	for (cpu = 0; cpu < 4; cpu++)
+		for (period = 1; period <= 64; period++)
+			ASSERT_TRUE(counts_right(cpu, period));
+	ASSERT_TRUE(counts_right(7, 9973));
+}
+
+/* From tick to tick: the next is the first one after, and in the next cell. */
+static bool walks_right(u32 cpu, u32 period, u64 time, int steps)
+{
+	struct profil_instant here = at(cpu, period, time);
+
+	while (steps--) {
+		struct profil_instant tick = at(cpu, period, here.next);
+		struct profil_instant before = at(cpu, period, here.next - 1);
+		u64 cell = here.next / period;
+
+		if (tick.passed != here.passed + 1 || tick.passed != cell + 1)
+			return false;
+		if (before.passed != here.passed || before.next != here.next)
+			return false;
+		if (tick.next <= here.next || tick.next / period != cell + 1)
+			return false;
+		here = tick;
+	}
+	return true;
+}
+
+static const u32 periods[] = {
+	1, 2, 3, 1000, 60000, 999999, 1000000, 10000000, 1U << 31, U32_MAX
+};
+
+#define NR_PERIODS	ARRAY_SIZE(periods)
+
+TEST(every_period)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_PERIODS; i++) {
+		ASSERT_TRUE(walks_right(0, periods[i], 1, 3000));
+		ASSERT_TRUE(walks_right(0, periods[i], 1ULL << 62, 3000));
+		ASSERT_TRUE(walks_right(U32_MAX, periods[i], 12345, 3000));
+	}
+}
+
+/* The kernel's time is a signed number of nanoseconds. */
+TEST(end_of_time)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_PERIODS; i++) {
+		u64 period = periods[i];
+
+		ASSERT_TRUE(walks_right(1, period, S64_MAX - 5 * period, 10));
+		ASSERT_TRUE(walks_right(1, period, U64_MAX - 9 * period, 6));
+		ASSERT_LT(U64_MAX - 2 * period,
+			  at(1, period, U64_MAX - 2 * period).next);
+	}
+}
+
+/* Any span: its number of ticks is the number of cells, give or take one. */
+TEST(any_span)
+{
+	u64 state = 0x7370616e;
+	int i;
+
+	for (i = 0; i < 1000000; i++) {
+		u32 period = 1 + number_below(&state, U32_MAX);
+		u64 begin = number_of_any_size(&state) / 4;
+		u64 length = number_of_any_size(&state) / 4;
+		u64 ticks = at(3, period, begin + length).passed -
+			at(3, period, begin).passed;
+		u64 cells = length / period;
+
+		ASSERT_LE(cells ? cells - 1 : 0, ticks);
+		ASSERT_GE(cells + 2, ticks);
+	}
+}
+
+/* Nobody who has looked at the time may be told another future. */
+TEST(same_answer_again)
+{
+	u64 state = 0x616761696e;
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		u64 time = number(&state) >> 1;
+		struct profil_instant a = at(1, 10000000, time);
+		struct profil_instant b = at(1, 10000000, time);
+
+		ASSERT_EQ(a.next, b.next);
+		ASSERT_EQ(a.passed, b.passed);
+	}
+}
+
+TEST_HARNESS_MAIN
