@@ -34,6 +34,7 @@
 #include "clock.h"
 #include "compat.h"
 #include "count.h"
+#include "deliver.h"
 #include "lookup.h"
 #include "run.h"
 #include "schedule.h"
@@ -178,6 +179,29 @@ static u64 profil_user_pc(struct task_struct *task)
 	return instruction_pointer(task_pt_regs(task));
 }
 
+/*
+ * End the interval, if there is one. The task that ran is known; what it ran it
+ * may have left by exit, or for another program by exec.
+ */
+static void profil_interval_close(struct profil_cpu *cpu,
+				  struct task_struct *task, u64 now)
+{
+	struct mm_struct *mm = profil_task_mm(task);
+	struct profil_run *run;
+
+	if (!cpu->mm)
+		return;
+	if (!mm || mm == cpu->mm) {
+		run = profil_interval_run(cpu);
+		if (run)
+			profil_interval_settle(cpu, run, now,
+					       profil_user_pc(task), false);
+		if (run && !mm)
+			profil_deliver_hurry(run);
+	}
+	WRITE_ONCE(cpu->mm, NULL);
+}
+
 /**
  * profil_clock_tick() - the interrupt
  * @regs: what it interrupted
@@ -196,7 +220,7 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	rcu_read_lock();
 	run = profil_find_run(mm);
 	if (!run) {
-		WRITE_ONCE(cpu->mm, NULL);
+		profil_interval_close(cpu, current, now);
 	} else if (cpu->mm == mm && cpu->serial == run->serial) {
 		bool user = user_mode(regs);
 		u64 pc = user ? instruction_pointer(regs) :
@@ -215,22 +239,6 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	return cpu->armed;
 }
 
-/* The task that ran is known; what it ran may have left it by exit. */
-static void profil_interval_close(struct profil_cpu *cpu,
-				  struct task_struct *prev, u64 now)
-{
-	struct mm_struct *mm = profil_task_mm(prev);
-	struct profil_run *run;
-
-	if (!mm || mm == cpu->mm) {
-		run = profil_interval_run(cpu);
-		if (run)
-			profil_interval_settle(cpu, run, now,
-					       profil_user_pc(prev), false);
-	}
-	WRITE_ONCE(cpu->mm, NULL);
-}
-
 /* Context: scheduler, hard interrupts off, its locks held. */
 static void profil_clock_switch(PROFIL_SWITCH_PARAMETERS)
 {
@@ -243,8 +251,7 @@ static void profil_clock_switch(PROFIL_SWITCH_PARAMETERS)
 	if (cpu->mm || run) {
 		u64 now = ktime_get_ns();
 
-		if (cpu->mm)
-			profil_interval_close(cpu, prev, now);
+		profil_interval_close(cpu, prev, now);
 		if (run)
 			profil_interval_start(cpu, run, mm, now);
 	}

@@ -161,9 +161,56 @@ static u32 profil_deliver(struct profil_run *run,
 	return most;
 }
 
+/* Every order of the worker, by whichever way, has a reference to its run. */
+static void profil_deliver_order(struct profil_run *run, unsigned long delay)
+{
+	if (!queue_delayed_work(profil_wq, &run->work, delay))
+		profil_run_put(run);
+}
+
+/* Nobody but the bag uses the memory any more: the process is gone. */
+static bool profil_deliver_is_last(const struct profil_run *run)
+{
+	return atomic_read(&run->mm->mm_users) == 1;
+}
+
+/*
+ * One round of the worker, with the memory held. A missing page of a process
+ * that is gone will not be brought by anybody any more.
+ *
+ * Return: as profil_deliver().
+ */
+static u32 profil_deliver_round(struct profil_run *run)
+{
+	enum profil_patience patience = PROFIL_DELIVER_TRY;
+	u32 tries;
+
+	if (profil_deliver_is_last(run))
+		patience = PROFIL_DELIVER_LOSE;
+	mutex_lock(&run->delivery);
+	kthread_use_mm(run->mm);
+	tries = profil_deliver(run, patience);
+	kthread_unuse_mm(run->mm);
+	mutex_unlock(&run->delivery);
+	return tries;
+}
+
+/* Is the bag empty? Then whoever fills it again has to send the worker. */
+static bool profil_deliver_done(struct profil_run *run)
+{
+	bool done;
+
+	raw_spin_lock_irq(&run->lock);
+	done = !run->nr_parcels;
+	if (done)
+		run->queued = false;
+	raw_spin_unlock_irq(&run->lock);
+	return done;
+}
+
 /**
  * profil_deliver_work() - the worker
- * @work: of a run whose memory is kept alive
+ * @work: of a run, with a reference
  *
  * Context: process, on a kernel thread.
  */
@@ -171,32 +218,20 @@ void profil_deliver_work(struct work_struct *work)
 {
 	struct profil_run *run = container_of(to_delayed_work(work),
 					      struct profil_run, work);
-	struct mm_struct *mm = run->mm;
-	/* The process is gone: nobody will bring a missing page any more. */
-	bool gone = atomic_read(&mm->mm_users) == 1;
-	bool done;
 	u32 tries;
 
-	mutex_lock(&run->delivery);
-	kthread_use_mm(mm);
-	tries = profil_deliver(run, gone ? PROFIL_DELIVER_LOSE :
-					   PROFIL_DELIVER_TRY);
-	kthread_unuse_mm(mm);
-	mutex_unlock(&run->delivery);
-
-	raw_spin_lock_irq(&run->lock);
-	done = !run->nr_parcels;
-	if (done)
-		run->queued = false;
-	raw_spin_unlock_irq(&run->lock);
-
-	if (!done) {
-		queue_delayed_work(profil_wq, &run->work,
-				   tries ? msecs_to_jiffies(1 << (tries - 1)) :
-				   0);
+	/* Sent for twice, the worker may have been there already. */
+	if (!READ_ONCE(run->queued)) {
+		profil_run_put(run);
 		return;
 	}
-	mmput(mm);
+	tries = profil_deliver_round(run);
+	if (!profil_deliver_done(run)) {
+		profil_deliver_order(run, tries ?
+				     msecs_to_jiffies(1 << (tries - 1)) : 0);
+		return;
+	}
+	mmput(run->mm);
 	profil_run_put(run);
 }
 
@@ -213,8 +248,19 @@ static unsigned long profil_deliver_delay(const struct profil_run *run)
 void profil_deliver_kick(struct irq_work *kick)
 {
 	struct profil_run *run = container_of(kick, struct profil_run, kick);
+	unsigned long delay = profil_deliver_delay(run);
 
-	queue_delayed_work(profil_wq, &run->work, profil_deliver_delay(run));
+	if (profil_deliver_is_last(run))
+		delay = 0;
+	/* What is on its way already has a reference of its own. */
+	if (mod_delayed_work(profil_wq, &run->work, delay))
+		profil_run_put(run);
+}
+
+static void profil_deliver_send_kick(struct profil_run *run)
+{
+	if (!irq_work_queue(&run->kick))
+		profil_run_put(run);
 }
 
 /*
@@ -294,12 +340,27 @@ lost:
 void profil_deliver_queue(struct profil_run *run, bool soon)
 {
 	if (soon)
-		queue_delayed_work(profil_wq, &run->work, 0);
+		profil_deliver_order(run, 0);
 	else if (profil_in_hardirq())
-		queue_delayed_work(profil_wq, &run->work,
-				   profil_deliver_delay(run));
+		profil_deliver_order(run, profil_deliver_delay(run));
 	else
-		irq_work_queue(&run->kick);
+		profil_deliver_send_kick(run);
+}
+
+/**
+ * profil_deliver_hurry() - a thread has left the address space for good
+ * @run: of that address space
+ *
+ * If it was the last one the worker has nothing to wait for: somebody may be
+ * about to read what the process has left, or to write to its executable.
+ *
+ * Context: hard interrupts off, scheduler locks may be held; under RCU.
+ */
+void profil_deliver_hurry(struct profil_run *run)
+{
+	if (READ_ONCE(run->queued) && profil_deliver_is_last(run) &&
+	    refcount_inc_not_zero(&run->refs))
+		profil_deliver_send_kick(run);
 }
 
 /**

@@ -13,6 +13,7 @@ struct profil_run;
 
 bool profil_deliver_later(struct profil_run *run, u32 region, u64 bin, u32 nr);
 void profil_deliver_queue(struct profil_run *run, bool soon);
+void profil_deliver_hurry(struct profil_run *run);
 void profil_deliver_kick(struct irq_work *kick);
 void profil_deliver_work(struct work_struct *work);
 

@@ -70,14 +70,14 @@ struct profil_parcel {
  * @lock: protects all from @state to @bag, and @tallies; hard interrupts off;
  *	nothing is taken inside
  * @state: enum profil_state; read without the lock too
- * @queued: @work or @kick is on its way, with a reference to this and to the
- *	memory of @mm
+ * @queued: the worker has been sent for, and the memory of @mm is held until
+ *	it finds the bag empty; the worker alone unsets this
  * @nr_parcels: parcels in @bag
  * @totals: fates of the ticks
  * @bag: ticks that wait for their counters. A tick appends; only the holder
  *	of @delivery removes
  * @delivery: held while parcels are delivered; mmap_lock is taken inside
- * @work: delivers
+ * @work: delivers; like @kick, has a reference to this while it is on its way
  * @kick: queues @work from where nobody may be woken
  * @free_work: frees this after a grace period
  * @tallies: fates of ticks by region; a region's state is read without the
