@@ -261,3 +261,13 @@ double due_variance(const struct moment *from, const struct moment *to)
 
 	return processors / 2 + fmax(0, fmin(ran, processors * time - ran));
 }
+
+/*
+ * How much further than elsewhere times may be apart, on a kernel whose
+ * sanitizers make each interrupt and context switch many times longer: they are
+ * charged to the one or the other at different points.
+ */
+double slack(void)
+{
+	return access("/proc/lockdep", F_OK) ? 1 : 10;
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <profil.h>
@@ -60,6 +61,7 @@ uint64_t sum32(const uint32_t *bins, size_t nr);
 uint64_t sum64(const uint64_t *bins, size_t nr);
 
 double sigmas(double seen, double mean, double variance);
+double slack(void);
 
 /*
  * Beyond this many standard deviations a number is no accident any more: a
@@ -106,10 +108,19 @@ double due_variance(const struct moment *from, const struct moment *to);
 	double cpu_ns = (to)->cpu_ns - (from)->cpu_ns; \
 	double more_ns = (to)->status.cpu_time_ns - \
 			 (from)->status.cpu_time_ns - cpu_ns; \
+	double allowed_ns = slack() * (part) * cpu_ns; \
 	TH_LOG("CPU time %.3f s, covered: %+.3f ms", cpu_ns / 1e9, \
 	       more_ns / 1e6); \
-	EXPECT_GE((part) * cpu_ns, more_ns); \
-	EXPECT_LE((part) * -cpu_ns, more_ns); \
+	EXPECT_GE(allowed_ns, more_ns); \
+	EXPECT_LE(-allowed_ns, more_ns); \
+} while (0)
+
+/* A call that succeeds; says why if it does not. */
+#define EXPECT_OK(call) do { \
+	int result = (call); \
+	if (result) \
+		TH_LOG("%s: %s", #call, strerror(errno)); \
+	EXPECT_EQ(0, result); \
 } while (0)
 
 /* A call that fails, and why. */

@@ -147,7 +147,7 @@ TEST_F(quota, as_many_profiles_as_allowed)
 	struct profil_info info = { .size = sizeof(info) };
 
 	ASSERT_EQ(0, put(PARAMETERS "max_profiles", "2"));
-	EXPECT_EQ(0, profil_info(&info));
+	EXPECT_OK(profil_info(&info));
 	EXPECT_EQ(2, info.max_profiles);
 	gather(_metadata, &crowd, 2, self->user);
 	EXPECT_EQ(EAGAIN, start_as(self->user));
@@ -167,8 +167,8 @@ TEST_F(quota, replacing_is_always_allowed)
 	ASSERT_LE(0, child);
 	if (!child) {
 		EXPECT_EQ(0, become(self->user));
-		EXPECT_EQ(0, start(MS));
-		EXPECT_EQ(0, start(2 * MS));
+		EXPECT_OK(start(MS));
+		EXPECT_OK(start(2 * MS));
 		EXPECT_TRUE(burn_ticks(2));
 		_exit(!_metadata->passed);
 	}
@@ -185,7 +185,7 @@ TEST_F(quota, children_that_are_too_many_are_not_followed)
 	ASSERT_LE(0, child);
 	if (!child) {
 		EXPECT_EQ(0, become(self->user));
-		EXPECT_EQ(0, start(MS));
+		EXPECT_OK(start(MS));
 		for (i = 1; i <= 10; i++) {
 			pid_t grandchild = fork_child();
 
@@ -247,8 +247,8 @@ TEST_F(quota, failed_starts_are_not_charged)
 			EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 		}
 		for (i = 0; i < 5; i++) {
-			EXPECT_EQ(0, start(0));
-			EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+			EXPECT_OK(start(0));
+			EXPECT_OK(profil_stop(NULL, NULL, 0));
 		}
 		_exit(!_metadata->passed);
 	}
@@ -268,7 +268,7 @@ TEST_F(quota, no_fast_ticks)
 
 	ASSERT_EQ(0, start(2 * MS));
 	ASSERT_EQ(0, put(PARAMETERS "restrict_fastprof", "Y"));
-	EXPECT_EQ(0, profil_info(&info));
+	EXPECT_OK(profil_info(&info));
 	EXPECT_EQ(0, info.fast);
 	EXPECT_ERROR(EACCES, start(MS));
 	EXPECT_ERROR(EACCES, start(info.default_period_ns - 1));
@@ -284,11 +284,11 @@ TEST_F(quota, no_fast_ticks)
 	EXPECT_TRUE(burn_ticks(3));
 	EXPECT_LE(counted + 3, bin);
 
-	EXPECT_EQ(0, start(info.default_period_ns));
-	EXPECT_EQ(0, sprofil(&prof, 1, &time, PROF_UINT));
+	EXPECT_OK(start(info.default_period_ns));
+	EXPECT_OK(sprofil(&prof, 1, &time, PROF_UINT));
 	EXPECT_EQ(10000, time.tv_usec);
 	ASSERT_EQ(0, put(PARAMETERS "restrict_fastprof", "N"));
-	EXPECT_EQ(0, sprofil(&prof, 1, &time, PROF_UINT | PROF_FAST));
+	EXPECT_OK(sprofil(&prof, 1, &time, PROF_UINT | PROF_FAST));
 	EXPECT_EQ(1000, time.tv_usec);
 }
 

@@ -94,7 +94,7 @@ static void check_parts(struct __test_metadata *_metadata,
 	double due = (double)(to->cpu_ns - from->cpu_ns) /
 		     to->status.period_ns;
 
-	EXPECT_GE(due / 1000, fabs(ticks - due));
+	EXPECT_GE(slack() * due / 1000, fabs(ticks - due));
 }
 
 static void loop(struct __test_metadata *_metadata, void (*work)(uint64_t),
