@@ -11,7 +11,7 @@
  * counters that it shares with others.
  *
  * Context: said at each function. Locks: run->delivery, then mmap_lock for
- * reading (tried, never waited for); run->lock by itself.
+ * reading (which the worker only tries); run->lock by itself.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -52,8 +52,9 @@ struct profil_attempt {
 };
 
 /*
- * One attempt. -EAGAIN: try later. Any other error: the ticks are lost, and
- * the region goes off if there is a reason.
+ * One attempt. -EAGAIN: try later. -EBUSY: the same, but it was no attempt,
+ * since the program was changing its mappings. Any other error: the ticks are
+ * lost, and the region goes off if there is a reason.
  */
 static struct profil_attempt profil_attempt(struct profil_run *run,
 					    const struct profil_parcel *parcel)
@@ -106,12 +107,14 @@ enum profil_patience {
 	PROFIL_DELIVER_LOSE	/* it is lost */
 };
 
-static bool profil_may_stay(const struct profil_parcel *parcel,
+static bool profil_may_stay(const struct profil_parcel *parcel, int err,
 			    enum profil_patience patience)
 {
-	if (patience == PROFIL_DELIVER_TRY)
+	if (patience == PROFIL_DELIVER_LOSE)
+		return false;
+	if (err == -EAGAIN && patience == PROFIL_DELIVER_TRY)
 		return parcel->tries < PROFIL_DELIVER_TRIES;
-	return patience == PROFIL_DELIVER_KEEP;
+	return err == -EAGAIN || err == -EBUSY;
 }
 
 /*
@@ -120,7 +123,8 @@ static bool profil_may_stay(const struct profil_parcel *parcel,
  * While the lock is dropped for the attempt the parcel stays in its place with
  * no ticks in it, and new ones for the same counter may join it there.
  *
- * Return: how often the most tried of the parcels that are left was tried.
+ * Return: how often the most tried of the parcels that are left was tried, at
+ * least 1; 0 if none is left.
  */
 static u32 profil_deliver(struct profil_run *run,
 			  enum profil_patience patience)
@@ -141,11 +145,11 @@ static u32 profil_deliver(struct profil_run *run,
 		cond_resched();
 		raw_spin_lock_irq(&run->lock);
 
-		if (result.err == -EAGAIN &&
-		    profil_may_stay(&parcel, patience)) {
+		if (profil_may_stay(&parcel, result.err, patience)) {
 			place->nr += parcel.nr;
-			place->tries += patience == PROFIL_DELIVER_TRY;
-			most = max(most, place->tries);
+			place->tries += result.err == -EAGAIN &&
+					patience == PROFIL_DELIVER_TRY;
+			most = max3(most, place->tries, 1U);
 			i++;
 			continue;
 		}

@@ -80,6 +80,17 @@ static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
 	return -EFAULT;
 }
 
+/*
+ * The program may wait for its own mappings to settle, but not the worker,
+ * which others need too.
+ */
+static int profil_fault_lock(struct mm_struct *mm)
+{
+	if (current->flags & PF_KTHREAD)
+		return mmap_read_trylock(mm) ? 0 : -EBUSY;
+	return mmap_read_lock_killable(mm) ? -EAGAIN : 0;
+}
+
 /**
  * profil_fault_in() - bring in a page for writing
  * @mm: an address space whose memory is kept alive
@@ -87,16 +98,16 @@ static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
  * @why: on -EFAULT, what is wrong with the memory, for good; untouched or
  *	PROFIL_REGION_ON otherwise
  *
- * Return: 0; -EAGAIN if it cannot be had now without waiting; -ENOMEM; or
- * -EFAULT.
+ * Return: 0; -EAGAIN if it cannot be had now without waiting; -EBUSY if
+ * somebody is changing the mappings; -ENOMEM; or -EFAULT.
  */
 int profil_fault_in(struct mm_struct *mm, unsigned long addr,
 		    enum profil_region_state *why)
 {
-	int err;
+	int err = profil_fault_lock(mm);
 
-	if (!mmap_read_trylock(mm))
-		return -EAGAIN;
+	if (err)
+		return err;
 	err = profil_fault_vma(mm, addr, why);
 	mmap_read_unlock(mm);
 	return err;
