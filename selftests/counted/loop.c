@@ -120,27 +120,27 @@ static void loop(struct __test_metadata *_metadata, void (*work)(uint64_t),
 
 TEST(every_tick_of_1_ms_in_16_bits)
 {
-	loop(_metadata, in_user_mode, MS, 20 * SECOND, 2);
+	loop(_metadata, in_user_mode, MS, 10 * SECOND, 2);
 }
 
 TEST(every_tick_of_1_ms_in_32_bits)
 {
-	loop(_metadata, in_user_mode, MS, 20 * SECOND, 4);
+	loop(_metadata, in_user_mode, MS, 10 * SECOND, 4);
 }
 
 TEST(every_tick_of_1_ms_in_64_bits)
 {
-	loop(_metadata, in_user_mode, MS, 20 * SECOND, 8);
+	loop(_metadata, in_user_mode, MS, 10 * SECOND, 8);
 }
 
 TEST(every_tick_of_10_ms_in_16_bits)
 {
-	loop(_metadata, in_user_mode, 10 * MS, 100 * SECOND, 2);
+	loop(_metadata, in_user_mode, 10 * MS, 50 * SECOND, 2);
 }
 
 TEST(every_tick_of_10_ms_in_32_bits)
 {
-	loop(_metadata, in_user_mode, 10 * MS, 100 * SECOND, 4);
+	loop(_metadata, in_user_mode, 10 * MS, 50 * SECOND, 4);
 }
 
 TEST(every_tick_of_100_us)
