@@ -20,6 +20,8 @@ help:
 	@echo 'make test       set up, build, and run every test, on both clocks'
 	@echo 'make test-debug the same on a kernel with sanitizers (built first,'
 	@echo '                about 10 minutes)'
+	@echo 'make fuzz       the fuzzers of the pure code alone, for a minute or'
+	@echo '                FUZZ_SECONDS'
 	@echo 'make setup      install what Debian 12 lacks; the two above do it too'
 	@echo 'make symcheck   compare what the module imports with module/symbols'
 	@echo 'make sparse     check the module with sparse'
@@ -85,6 +87,9 @@ test-debug: setup
 	@selftests/vm/debug-kernel
 	@selftests/test debug
 
+fuzz:
+	@$(MAKE) -s -C selftests/unit O=$(CURDIR)/$(O) fuzz
+
 debug-module:
 	$(call build_module,$(CURDIR)/$(debug_tree),$(call module_tree,$(debug_tree)),)
 
@@ -95,4 +100,4 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all help setup module sparse symcheck checkpatch lib examples tests \
-	demo test test-debug debug-module install clean
+	demo test test-debug fuzz debug-module install clean

@@ -3,33 +3,14 @@
  * fuzz_region.c - libFuzzer makes regions and program counters
  *
  * Aborts where module/region.c and the reference differ, or on what the
- * sanitizers find. The input is a header, regions of 32 bytes and program
- * counters; numbers that it ends too early for are 0.
+ * sanitizers find. The input is a header, regions and program counters.
  */
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "chart.h"
+#include "input.h"
 
 #define MOST_REGIONS	24
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-static u64 take(struct input *input, size_t bytes)
-{
-	u64 number = 0;
-
-	if (bytes > input->size)
-		bytes = input->size;
-	memcpy(&number, input->data, bytes);
-	input->data += bytes;
-	input->size -= bytes;
-	return number;
-}
 
 /*
  * Random 64-bit numbers hardly ever meet each other. A mode of the input makes
@@ -81,9 +62,7 @@ static void check(const struct chart *chart, struct input *input, u32 mode)
 			abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { .data = data, .size = size };
 	struct profil_region regions[MOST_REGIONS];
