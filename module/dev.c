@@ -37,10 +37,15 @@
 				 PROFIL_SET_SCALE_ONE | \
 				 PROFIL_SET_OVERFLOW_ANYWHERE)
 
+/*
+ * @to begins with the size then, as it was checked: what the program makes of
+ * it meanwhile does not matter.
+ */
 static int profil_copy_in(void *to, size_t size, size_t least,
 			  const void __user *from)
 {
 	u32 user_size;
+	int err;
 
 	if (get_user(user_size, (const u32 __user *)from))
 		return -EFAULT;
@@ -48,7 +53,9 @@ static int profil_copy_in(void *to, size_t size, size_t least,
 		return -EINVAL;
 	if (user_size > PAGE_SIZE)
 		return -E2BIG;
-	return copy_struct_from_user(to, size, from, user_size);
+	err = copy_struct_from_user(to, size, from, user_size);
+	*(u32 *)to = user_size;
+	return err;
 }
 
 /* @from begins with the size that the caller gave, as it was copied in. */

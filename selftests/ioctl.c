@@ -8,6 +8,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -243,6 +245,67 @@ TEST_F(device, size_of_a_page_and_more)
 	page[0] = PAGE;
 	EXPECT_EQ(0, ioctl(self->fd, PROFIL_IOC_SET, page));
 	EXPECT_EQ(2, status_now().width);
+}
+
+/* What is behind a structure whose second page is made by another thread. */
+struct late {
+	int fd;
+	char *pages;
+	uint32_t *size;
+};
+
+/* Let the request wait for the page, and make it longer meanwhile. */
+static void *lengthen(void *argument)
+{
+	struct late *late = argument;
+	struct uffdio_zeropage zero = {
+		.range = { (uintptr_t)late->pages + PAGE, PAGE },
+	};
+	struct uffd_msg message;
+
+	if (read(late->fd, &message, sizeof(message)) == sizeof(message))
+		*late->size += PAGE;
+	ioctl(late->fd, UFFDIO_ZEROPAGE, &zero);
+	return NULL;
+}
+
+static int wait_for_page(void *page)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register area = {
+		.range = { (uintptr_t)page, PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
+	    ioctl(fd, UFFDIO_REGISTER, &area))
+		return -1;
+	return fd;
+}
+
+TEST_F(device, size_that_changes_meanwhile)
+{
+	struct late late;
+	struct profil_status *status;
+	pthread_t thread;
+
+	late.pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	late.fd = wait_for_page(late.pages + PAGE);
+	if (late.fd < 0)
+		SKIP(return, "userfaultfd: %s", strerror(errno));
+	status = (void *)(late.pages + PAGE - sizeof(*status));
+	late.size = &status->size;
+	status->size = sizeof(*status) + 64;
+	memset(late.pages + 2 * PAGE, 0x77, PAGE);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, lengthen, &late));
+	EXPECT_EQ(0, ioctl(self->fd, PROFIL_IOC_STATUS, status));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(sizeof(*status) + 64, status->size);
+	EXPECT_LT(0, status->ticks);
+	EXPECT_EQ(0x77, late.pages[2 * PAGE]);
+	unchanged(_metadata, self);
 }
 
 TEST_F(device, unknown_flags)
