@@ -131,9 +131,23 @@ static int profil_put_timeval(const struct profil_set *set)
 }
 
 /*
- * The results. The period is first written as the caller gave it: if that can
- * be done and the timeval can be written, so can the true one, and a caller
- * who gets EFAULT finds both as they were.
+ * Can the timeval be written, to its end? It is as it was afterwards; half of
+ * it may be on a page that is not there.
+ */
+static int profil_try_timeval(const struct profil_set *set)
+{
+	void __user *to = u64_to_user_ptr(set->timeval);
+	s64 old[2];
+
+	if (copy_from_user(old, to, set->timeval_size) ||
+	    copy_to_user(to, old, set->timeval_size))
+		return -EFAULT;
+	return 0;
+}
+
+/*
+ * The results. Both are first written as they were: if that can be done, so
+ * can the true ones, and a caller who gets EFAULT finds nothing changed.
  */
 static int profil_put_results(const struct profil_set *set, u64 asked_ns,
 			      struct profil_set __user *to)
@@ -142,7 +156,9 @@ static int profil_put_results(const struct profil_set *set, u64 asked_ns,
 
 	if (put_user(asked_ns, &to->period_ns))
 		return -EFAULT;
-	err = profil_put_timeval(set);
+	err = profil_try_timeval(set);
+	if (!err)
+		err = profil_put_timeval(set);
 	if (err)
 		return err;
 	return put_user(set->period_ns, &to->period_ns);

@@ -478,6 +478,26 @@ TEST_F(device, timeval_at_a_bad_address)
 	refused(_metadata, self, EFAULT);
 }
 
+/* Not even the half of it that could be written. */
+TEST_F(device, timeval_across_an_edge)
+{
+	static const uint32_t sizes[] = { 8, 16 };
+	uint32_t i, off;
+
+	for (i = 0; i < NR(sizes); i++)
+		for (off = 4; off < sizes[i]; off += 4) {
+			uint8_t *time = at_the_end(off);
+			uint8_t before[16];
+
+			memset(time, 0x77, off);
+			memset(before, 0x77, off);
+			self->set.timeval = (uintptr_t)time;
+			self->set.timeval_size = sizes[i];
+			refused(_metadata, self, EFAULT);
+			EXPECT_EQ(0, memcmp(before, time, off));
+		}
+}
+
 TEST_F(device, set_that_cannot_be_written)
 {
 	struct timeval time = { 7, 7 };
