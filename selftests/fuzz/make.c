@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * make.c - requests that are nearly right, in memory that nearly is
+ *
+ * A request that is in order is made first; then nothing, a field, or any bit
+ * of it is changed. Where its parts lie is up to arena_place().
+ */
+#include <string.h>
+
+#include <linux/profil.h>
+
+#include "fuzz/make.h"
+
+#define NR(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define SECOND_NS	1000000000
+
+/* Of @array one. */
+#define ONE_OF(array, state)	((array)[number_below((state), NR(array))])
+
+/* The first address of the program's text. */
+extern const char __executable_start;
+
+static bool once_in(u64 *state, unsigned int n)
+{
+	return number_below(state, n) == 0;
+}
+
+/* Numbers at which something may change, and any others. */
+uint64_t fuzz_number(u64 *state)
+{
+	static const uint64_t numbers[] = {
+		0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 32, 47, 48, 49, 63, 64,
+		120, 4095, 4096, 4097, 9999, 10000, 59999, 60000, 65535, 65536,
+		65537, 131072, 131073, 262144, 262145, 524288, 524289,
+		10000000, SECOND_NS, SECOND_NS + 1, 0x7fffffff, 0x80000000,
+		0xfffffffe, 0xffffffff, 0x100000000, 0x100000002,
+		0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe,
+		0xffffffffffffffff,
+	};
+
+	return once_in(state, 4) ? number_of_any_size(state) :
+				   ONE_OF(numbers, state);
+}
+
+/*
+ * A field, and with 4 bytes its neighbour, becomes one of these numbers; or a
+ * bit is turned over.
+ */
+static void spoil(u64 *state, void *structure, size_t size)
+{
+	uint8_t *bytes = structure;
+	uint64_t number = fuzz_number(state);
+	size_t width = once_in(state, 2) ? 4 : 8;
+	size_t at = number_below(state, size / width) * width;
+
+	if (once_in(state, 4))
+		bytes[number_below(state, size)] ^=
+			1 << number_below(state, 8);
+	else
+		memcpy(bytes + at, &number, width);
+}
+
+static void maybe_spoil(u64 *state, void *structure, size_t size)
+{
+	while (once_in(state, 3))
+		spoil(state, structure, size);
+}
+
+/* Sizes that a caller may claim, of which most are not his structure's. */
+static uint32_t make_size(u64 *state, uint32_t right)
+{
+	uint32_t sizes[] = {
+		0, 1, 4, 8, right - 8, right - 1, right + 1, right + 8, 256,
+		PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 0x7fffffff, 0x80000000,
+		UINT32_MAX,
+	};
+
+	if (!once_in(state, 4))
+		return right;
+	return once_in(state, 3) ? number_below(state, PAGE + 8) :
+				   ONE_OF(sizes, state);
+}
+
+/* Put @structure, which begins with its size, somewhere; zeros follow. */
+static uint64_t put_structure(struct arena *arena, u64 *state,
+			      const void *structure, size_t known)
+{
+	uint8_t bytes[PAGE + 8] = { 0 };
+	uint32_t size;
+	uint64_t arg;
+
+	memcpy(bytes, structure, known);
+	memcpy(&size, bytes, sizeof(size));
+	if (size < known || size > sizeof(bytes))
+		size = known;
+	if (size > known && once_in(state, 4))
+		bytes[known + number_below(state, size - known)] = 1;
+	arg = arena_place(arena, state, size);
+	arena_poke(arena, arg, bytes, size);
+	return arg;
+}
+
+/* Counters that fit, or a size that does not. */
+static struct profil_region make_region(const struct arena *arena, u64 *state,
+					uint32_t width)
+{
+	uint64_t text = (uintptr_t)&__executable_start;
+	uint64_t offsets[] = { 0, 1, 0x1000, text, text + 0x1001 };
+	uint64_t scales[] = { 0, 1, 2, 3, 32768, 65535, 65536, 65536 * width };
+	uint64_t sizes[] = { 0, 1, width, 64, 65, PAGE, 2 * PAGE };
+
+	return (struct profil_region) {
+		.base = arena_counters(arena, state),
+		.size = ONE_OF(sizes, state),
+		.offset = ONE_OF(offsets, state),
+		.scale = ONE_OF(scales, state),
+	};
+}
+
+static uint64_t make_regions(struct arena *arena, u64 *state,
+			     const struct profil_set *set)
+{
+	struct profil_region regions[8];
+	uint64_t where = arena_place(arena, state,
+				     set->nr_regions * sizeof(regions[0]));
+	uint32_t i;
+
+	for (i = 0; i < set->nr_regions; i++) {
+		regions[i] = make_region(arena, state, set->width);
+		if (once_in(state, 16))
+			regions[i].base = arena_nowhere(state);
+	}
+	if (once_in(state, 3)) {
+		regions[i - 1].offset = 0;
+		regions[i - 1].scale = 2;
+	}
+	if (once_in(state, 8))
+		maybe_spoil(state, regions, i * sizeof(regions[0]));
+	arena_poke(arena, where, regions, i * sizeof(regions[0]));
+	return where;
+}
+
+static uint32_t make_flags(u64 *state, uint32_t width)
+{
+	uint32_t flags = number_below(state, 64);
+
+	if (width != 2)
+		flags &= ~PROFIL_SET_SVR4_STOP;
+	return once_in(state, 2) ? flags & ~PROFIL_SET_CHECK : flags;
+}
+
+/* As many regions as there can be, or the first of them, or one too many. */
+static void make_crowd(const struct arena *arena, u64 *state,
+		       struct profil_set *set)
+{
+	uint32_t skipped = number_below(state, 3);
+
+	set->regions = (uintptr_t)arena->crowd +
+		       skipped * sizeof(struct profil_region);
+	set->nr_regions = arena->nr_crowd - number_below(state, 3);
+}
+
+static uint64_t make_set(struct arena *arena, u64 *state)
+{
+	static const uint32_t widths[] = { 2, 4, 8 };
+	static const uint64_t periods[] = {
+		0, 60000, 500000, 1000000, 9999999, 10000000, SECOND_NS,
+	};
+	struct profil_set set = {
+		.size = make_size(state, sizeof(set)),
+		.width = ONE_OF(widths, state),
+		.nr_regions = 1 + number_below(state, 8),
+		.period_ns = ONE_OF(periods, state),
+	};
+
+	set.flags = make_flags(state, set.width);
+	if (once_in(state, 32))
+		make_crowd(arena, state, &set);
+	else
+		set.regions = make_regions(arena, state, &set);
+	if (once_in(state, 2)) {
+		set.timeval_size = once_in(state, 2) ? 8 : 16;
+		set.timeval = arena_place(arena, state, set.timeval_size);
+	}
+	if (once_in(state, 3))
+		spoil(state, &set, sizeof(set));
+	return put_structure(arena, state, &set, sizeof(set));
+}
+
+/* What is not asked for is anything. */
+static uint64_t make_status(struct arena *arena, u64 *state)
+{
+	static const uint32_t rooms[] = { 0, 1, 2, 3, 8, 4096, UINT32_MAX };
+	uint32_t room = ONE_OF(rooms, state);
+	struct profil_status status;
+
+	memset(&status, number(state) & 0xff, sizeof(status));
+	status.size = make_size(state, sizeof(status));
+	status.max_regions = room;
+	status.regions = once_in(state, 4) ? 0 :
+		arena_place(arena, state, room % 9 *
+			    sizeof(struct profil_region_status));
+	if (once_in(state, 4))
+		spoil(state, &status, sizeof(status));
+	return put_structure(arena, state, &status, sizeof(status));
+}
+
+static uint64_t make_info(struct arena *arena, u64 *state)
+{
+	struct profil_info info;
+
+	memset(&info, number(state) & 0xff, sizeof(info));
+	info.size = make_size(state, sizeof(info));
+	if (once_in(state, 8))
+		spoil(state, &info, sizeof(info));
+	return put_structure(arena, state, &info, sizeof(info));
+}
+
+/* Numbers of the device's that are none, and those of others. */
+static unsigned int make_request(u64 *state)
+{
+	static const unsigned int types[] = {
+		PROFIL_IOC_TYPE, PROFIL_IOC_TYPE - 1, PROFIL_IOC_TYPE + 1,
+	};
+
+	return _IOC(number_below(state, 4), ONE_OF(types, state),
+		    number_below(state, 256), number_below(state, 1 << 14));
+}
+
+/* Bytes of any kind, but for a size that lets them be looked at. */
+static uint64_t make_garbage(struct arena *arena, u64 *state)
+{
+	uint64_t words[PAGE / 64];
+
+	for (size_t i = 0; i < NR(words); i++)
+		words[i] = once_in(state, 4) ? fuzz_number(state) : 0;
+	words[0] &= ~0xffffffffULL;
+	words[0] |= make_size(state, 120);
+	return put_structure(arena, state, words, sizeof(words));
+}
+
+/* A call to be made next. */
+struct attempt fuzz_attempt(struct arena *arena, u64 *state)
+{
+	static const unsigned int requests[] = {
+		PROFIL_IOC_SET, PROFIL_IOC_STOP, PROFIL_IOC_STATUS,
+		PROFIL_IOC_INFO,
+	};
+	unsigned int request = ONE_OF(requests, state);
+
+	switch (number_below(state, 16)) {
+	case 0:
+		return (struct attempt) { request,
+					  make_garbage(arena, state) };
+	case 1:
+		return (struct attempt) { make_request(state),
+					  make_status(arena, state) };
+	case 2:
+		return (struct attempt) { PROFIL_IOC_INFO,
+					  make_info(arena, state) };
+	case 3:
+		return (struct attempt) { PROFIL_IOC_STOP, 0 };
+	case 4:
+	case 5:
+		return (struct attempt) { PROFIL_IOC_STOP,
+					  make_status(arena, state) };
+	case 6:
+	case 7:
+	case 8:
+		return (struct attempt) { PROFIL_IOC_STATUS,
+					  make_status(arena, state) };
+	default:
+		return (struct attempt) { PROFIL_IOC_SET,
+					  make_set(arena, state) };
+	}
+}

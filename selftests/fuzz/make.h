@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * make.h - requests that are nearly right, in memory that nearly is
+ */
+#ifndef FUZZ_MAKE_H
+#define FUZZ_MAKE_H
+
+#include "fuzz/arena.h"
+
+/**
+ * struct attempt - one call
+ * @request: its number
+ * @arg: its argument, made in the arena
+ */
+struct attempt {
+	unsigned int request;
+	uint64_t arg;
+};
+
+struct attempt fuzz_attempt(struct arena *arena, u64 *state);
+uint64_t fuzz_number(u64 *state);
+
+#endif /* FUZZ_MAKE_H */

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * model.c - what a request ought to do, by <linux/profil.h> alone
+ *
+ * Tells the error of a request, or that it succeeds, and makes of the shadow
+ * of the memory what it ought to be afterwards. Only numbers that depend on
+ * the ticks are taken as they come; these are looked at elsewhere.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fuzz/model.h"
+
+/* Sizes of the first version of each structure. */
+#define SET_SIZE	48
+#define STATUS_SIZE	120
+#define INFO_SIZE	56
+
+#define REGION_SIZE	32
+
+_Static_assert(sizeof(struct profil_region_status) == REGION_SIZE, "size");
+_Static_assert(sizeof(struct profil_region) == REGION_SIZE, "size");
+
+/* What lies beyond the structure must be zero, up to where it is looked at. */
+static int check_excess(const struct arena *arena, uint64_t addr,
+			uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++) {
+		uint8_t byte;
+
+		if (!arena_readable(arena, addr + i, 1))
+			return -EFAULT;
+		arena_get(arena, addr + i, &byte, 1);
+		if (byte)
+			return -E2BIG;
+	}
+	return 0;
+}
+
+static int copy_in(const struct arena *arena, uint64_t arg, void *to,
+		   uint32_t known)
+{
+	uint32_t size;
+	int error;
+
+	if (!arena_readable(arena, arg, sizeof(size)))
+		return -EFAULT;
+	arena_get(arena, arg, &size, sizeof(size));
+	if (size < known)
+		return -EINVAL;
+	if (size > PAGE)
+		return -E2BIG;
+	error = check_excess(arena, arg + known, size - known);
+	if (error)
+		return error;
+	if (!arena_readable(arena, arg, known))
+		return -EFAULT;
+	arena_get(arena, arg, to, known);
+	return 0;
+}
+
+static bool is_width(uint32_t width)
+{
+	return width == 2 || width == 4 || width == 8;
+}
+
+static bool is_timeval_size(const struct profil_set *set)
+{
+	if (!set->timeval)
+		return !set->timeval_size;
+	return set->timeval_size == 8 || set->timeval_size == 16;
+}
+
+static int check_period(const struct model *model, uint64_t period_ns)
+{
+	if (period_ns < model->info.min_period_ns ||
+	    period_ns > model->info.max_period_ns)
+		return -EINVAL;
+	if (period_ns < model->info.default_period_ns && model->restricted)
+		return -EACCES;
+	return 0;
+}
+
+static int check_set(const struct model *model, struct profil_set *set)
+{
+	if (set->flags & ~model->info.set_flags || set->reserved)
+		return -EINVAL;
+	if (!is_width(set->width))
+		return -EINVAL;
+	if (set->flags & PROFIL_SET_SVR4_STOP && set->width != 2)
+		return -EINVAL;
+	if (!is_timeval_size(set))
+		return -EINVAL;
+	if (!set->nr_regions || set->nr_regions > model->info.max_regions)
+		return -E2BIG;
+	if (!set->period_ns)
+		set->period_ns = model->info.default_period_ns;
+	return check_period(model, set->period_ns);
+}
+
+static struct profil_region region_at(const struct model *model,
+				      const struct profil_set *set, uint32_t i)
+{
+	struct profil_region region;
+
+	arena_get(model->arena, set->regions + i * REGION_SIZE, &region,
+		  sizeof(region));
+	return region;
+}
+
+static bool is_region(const struct profil_set *set,
+		      const struct profil_region *region, bool last)
+{
+	if (region->scale > 65536ULL * set->width)
+		return false;
+	if (region->base % set->width)
+		return false;
+	return last || region->offset || region->scale != 2 ||
+	       set->flags & PROFIL_SET_OVERFLOW_ANYWHERE;
+}
+
+static bool has_counters(const struct model *model,
+			 const struct profil_set *set,
+			 const struct profil_region *region)
+{
+	uint64_t least = set->flags & PROFIL_SET_SCALE_ONE ? 1 : 2;
+	uint64_t size = region->size - region->size % set->width;
+
+	return region->scale < least ||
+	       arena_writable(model->arena, region->base, size);
+}
+
+/* EFAULT of the counters stops what ran; that of the array does not. */
+static int check_regions(struct model *model, const struct profil_set *set)
+{
+	uint32_t i;
+
+	if (!arena_readable(model->arena, set->regions,
+			    set->nr_regions * (uint64_t)REGION_SIZE))
+		return -EFAULT;
+	for (i = 0; i < set->nr_regions; i++) {
+		struct profil_region region = region_at(model, set, i);
+
+		if (!is_region(set, &region, i == set->nr_regions - 1))
+			return -EINVAL;
+	}
+	if (!(set->flags & PROFIL_SET_CHECK))
+		return 0;
+	for (i = 0; i < set->nr_regions; i++) {
+		struct profil_region region = region_at(model, set, i);
+
+		if (has_counters(model, set, &region))
+			continue;
+		model->runs = false;
+		return -EFAULT;
+	}
+	return 0;
+}
+
+static int check_new(const struct model *model)
+{
+	if (model->runs)
+		return 0;
+	if (model->no_quota)
+		return -EAGAIN;
+	if (model->write_only)
+		return -EACCES;
+	return model->no_room ? -ENOMEM : 0;
+}
+
+static void put_timeval(struct model *model, const struct profil_set *set)
+{
+	uint64_t seconds = set->period_ns / 1000000000;
+	uint64_t micros = set->period_ns % 1000000000 / 1000;
+	uint64_t wide[2] = { seconds, micros };
+	uint32_t narrow[2] = { seconds, micros };
+
+	if (set->timeval_size == sizeof(wide))
+		arena_put(model->arena, set->timeval, wide, sizeof(wide));
+	else if (set->timeval_size)
+		arena_put(model->arena, set->timeval, narrow, sizeof(narrow));
+}
+
+static int request_set(struct model *model, uint64_t arg)
+{
+	uint64_t period = arg + offsetof(struct profil_set, period_ns);
+	struct profil_set set;
+	int error;
+
+	error = copy_in(model->arena, arg, &set, SET_SIZE);
+	if (!error)
+		error = check_set(model, &set);
+	if (!error)
+		error = check_regions(model, &set);
+	if (!error)
+		error = check_new(model);
+	if (error)
+		return error;
+	if (!arena_writable(model->arena, period, sizeof(set.period_ns)) ||
+	    !arena_writable(model->arena, set.timeval, set.timeval_size))
+		return -EFAULT;
+	put_timeval(model, &set);
+	arena_put(model->arena, period, &set.period_ns, sizeof(set.period_ns));
+	model->runs = true;
+	model->set = set;
+	return 0;
+}
+
+/* Results of @known bytes, and zeros up to the caller's size. */
+static int put_results(struct model *model, uint64_t arg, uint32_t size,
+		       uint32_t known)
+{
+	static const uint8_t zeros[PAGE];
+	bool ok = arena_writable(model->arena, arg, size);
+
+	arena_accept(model->arena, arg, ok ? known : size);
+	if (!ok)
+		return -EFAULT;
+	arena_put(model->arena, arg + known, zeros, size - known);
+	return 0;
+}
+
+static int put_status(struct model *model, uint64_t arg)
+{
+	struct profil_status status;
+	uint64_t size;
+	int error;
+
+	error = copy_in(model->arena, arg, &status, STATUS_SIZE);
+	if (error)
+		return error;
+	size = model->runs && status.regions ? model->set.nr_regions : 0;
+	if (size > status.max_regions)
+		size = status.max_regions;
+	size *= REGION_SIZE;
+	arena_accept(model->arena, status.regions, size);
+	if (!arena_writable(model->arena, status.regions, size))
+		return -EFAULT;
+	return put_results(model, arg, status.size, STATUS_SIZE);
+}
+
+static int request_stop(struct model *model, uint64_t arg)
+{
+	int error = arg ? put_status(model, arg) : 0;
+
+	if (!error)
+		model->runs = false;
+	return error;
+}
+
+static int request_info(struct model *model, uint64_t arg)
+{
+	struct profil_info info;
+	uint32_t size;
+	int error;
+
+	error = copy_in(model->arena, arg, &info, INFO_SIZE);
+	if (error)
+		return error;
+	size = info.size;
+	info = model->info;
+	info.size = size;
+	info.fast = !model->restricted;
+	info.max_profiles = model->no_quota ? 0 : model->info.max_profiles;
+	error = put_results(model, arg, size, INFO_SIZE);
+	if (!error)
+		arena_put(model->arena, arg, &info, INFO_SIZE);
+	return error;
+}
+
+/**
+ * model_request() - what a request ought to do
+ * @model: the device; it is afterwards as it ought to be
+ * @request: any number
+ * @arg: its argument, anything
+ *
+ * Called when the request has been made.
+ *
+ * Return: 0, or a negative error number.
+ */
+int model_request(struct model *model, unsigned int request, uint64_t arg)
+{
+	switch (request) {
+	case PROFIL_IOC_SET:
+		return request_set(model, arg);
+	case PROFIL_IOC_STATUS:
+		return put_status(model, arg);
+	case PROFIL_IOC_STOP:
+		return request_stop(model, arg);
+	case PROFIL_IOC_INFO:
+		return request_info(model, arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+bool model_conserved(const struct profil_status *status)
+{
+	return status->ticks == status->counted + status->clipped +
+				status->outside + status->lost +
+				status->left_out;
+}
+
+/* Does a status tell of the profile that ought to run? */
+bool model_agrees(const struct model *model, const struct profil_status *status)
+{
+	static const struct profil_set none;
+	const struct profil_set *set = model->runs ? &model->set : &none;
+	bool may_be_full = set->flags & PROFIL_SET_SVR4_STOP;
+
+	if (status->state != model->runs &&
+	    !(may_be_full && status->state == PROFIL_STATE_FULL))
+		return false;
+	return status->flags == set->flags && status->width == set->width &&
+	       status->period_ns == set->period_ns &&
+	       status->nr_regions == set->nr_regions &&
+	       model_conserved(status);
+}

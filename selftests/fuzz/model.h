@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * model.h - what a request ought to do, by <linux/profil.h> alone
+ */
+#ifndef FUZZ_MODEL_H
+#define FUZZ_MODEL_H
+
+#include <linux/profil.h>
+
+#include "fuzz/arena.h"
+
+/**
+ * struct model - the device, as one address space sees it
+ * @arena: the memory of the arguments
+ * @info: what PROFIL_IOC_INFO ought to tell
+ * @restricted: ticks faster than the default are forbidden
+ * @no_quota: no user may have a profile more
+ * @no_room: the address space may not grow
+ * @write_only: the descriptor is not open for reading
+ * @runs: there is a profile, made by @set
+ * @set: flags, width, period_ns and nr_regions of it
+ */
+struct model {
+	struct arena *arena;
+	struct profil_info info;
+	bool restricted;
+	bool no_quota;
+	bool no_room;
+	bool write_only;
+	bool runs;
+	struct profil_set set;
+};
+
+int model_request(struct model *model, unsigned int request, uint64_t arg);
+bool model_agrees(const struct model *model,
+		  const struct profil_status *status);
+bool model_conserved(const struct profil_status *status);
+
+#endif /* FUZZ_MODEL_H */
