@@ -56,6 +56,8 @@ pid_t fork_child(void);
 int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);
 
+int userfault(void *page, unsigned int flags);
+
 uint64_t sum16(const uint16_t *bins, size_t nr);
 uint64_t sum32(const uint32_t *bins, size_t nr);
 uint64_t sum64(const uint64_t *bins, size_t nr);

@@ -384,23 +384,6 @@ TEST_F(faults, page_swapped_out)
 	EXPECT_LT(0, out);
 }
 
-static int userfault(void *page, unsigned int flags)
-{
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | flags);
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register area = {
-		.range = { (uintptr_t)page, PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) ||
-			ioctl(fd, UFFDIO_REGISTER, &area))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 /* Nobody ever serves the page. */
 static void held_back(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(faults) *self, unsigned int flags)

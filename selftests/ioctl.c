@@ -269,21 +269,6 @@ static void *lengthen(void *argument)
 	return NULL;
 }
 
-static int wait_for_page(void *page)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register area = {
-		.range = { (uintptr_t)page, PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
-	    ioctl(fd, UFFDIO_REGISTER, &area))
-		return -1;
-	return fd;
-}
-
 TEST_F(device, size_that_changes_meanwhile)
 {
 	struct late late;
@@ -292,7 +277,7 @@ TEST_F(device, size_that_changes_meanwhile)
 
 	late.pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	late.fd = wait_for_page(late.pages + PAGE);
+	late.fd = userfault(late.pages + PAGE, 0);
 	if (late.fd < 0)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
 	status = (void *)(late.pages + PAGE - sizeof(*status));
