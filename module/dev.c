@@ -351,6 +351,21 @@ static long profil_ioctl_status(void __user *arg)
 }
 
 /*
+ * If the program has unmapped the anchor meanwhile there is nothing left to be
+ * replaced, but the run may still have ticks to write.
+ */
+static void profil_end_run(struct profil_profile *profile,
+			   struct profil_run *run)
+{
+	struct profil_run *old = profil_profile_replace(profile, NULL);
+
+	if (old)
+		profil_run_put(old);
+	else
+		profil_run_stop(run);
+}
+
+/*
  * The status is written before the stop as well: if it cannot be, nothing has
  * changed.
  */
@@ -373,17 +388,13 @@ static long profil_ioctl_stop(void __user *arg)
 		run = profil_profile_run(profile);
 	if (arg)
 		err = profil_report(arg, status, run);
+	if (run && !err) {
+		profil_end_run(profile, run);
+		if (arg)
+			err = profil_report(arg, status, run);
+	}
 	if (run)
 		profil_run_put(run);
-	if (err || !profile)
-		goto out;
-
-	run = profil_profile_replace(profile, NULL);
-	if (arg && run)
-		err = profil_report(arg, status, run);
-	if (run)
-		profil_run_put(run);
-out:
 	if (profile)
 		profil_profile_unlock(profile);
 	return err;

@@ -426,8 +426,13 @@ struct profil_run *profil_profile_run(struct profil_profile *profile)
 	return run;
 }
 
-/* Nothing is written to the counters of a run after this. */
-static void profil_run_stop(struct profil_run *run)
+/**
+ * profil_run_stop() - write the last ticks
+ * @run: of the calling process; takes no more ticks
+ *
+ * Nothing is written to its counters after this.
+ */
+void profil_run_stop(struct profil_run *run)
 {
 	profil_deliver_last(run);
 	raw_spin_lock_irq(&run->lock);

@@ -19,6 +19,7 @@ void profil_profile_unlock(struct profil_profile *profile);
 struct profil_run *profil_profile_run(struct profil_profile *profile);
 struct profil_run *profil_profile_replace(struct profil_profile *profile,
 					  struct profil_run *run);
+void profil_run_stop(struct profil_run *run);
 
 int profil_profile_mmap(struct file *file, struct vm_area_struct *vma);
 

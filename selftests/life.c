@@ -8,12 +8,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -446,6 +448,52 @@ TEST_F(life, anchor_removed)
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	EXPECT_EQ(0, start());
 	EXPECT_TRUE(burn_ticks(5));
+}
+
+/* Wait until the kernel wants the page, and take the profile away first. */
+struct late {
+	int fd;
+	char *page;
+	void *anchor;
+};
+
+static void *remove_anchor(void *argument)
+{
+	struct late *late = argument;
+	struct uffdio_zeropage zero = {
+		.range = { (uintptr_t)late->page, PAGE },
+	};
+	struct uffd_msg message;
+
+	if (read(late->fd, &message, sizeof(message)) == sizeof(message))
+		munmap(late->anchor, PAGE);
+	ioctl(late->fd, UFFDIO_ZEROPAGE, &zero);
+	return NULL;
+}
+
+/* Then too the status is the last: nothing is pending, nothing comes. */
+TEST_F(life, anchor_removed_during_stop)
+{
+	struct profil_status last = { .size = sizeof(last) };
+	struct late late;
+	pthread_t thread;
+	uint32_t counted;
+
+	late.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	late.fd = userfault(late.page, 0);
+	if (late.fd < 0)
+		SKIP(return, "userfaultfd: %s", strerror(errno));
+	late.anchor = anchor();
+	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_anchor, &late));
+	EXPECT_EQ(0, profil_stop(&last, (void *)late.page, 1));
+	counted = bin;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(PROFIL_STATE_OFF, last.state);
+	EXPECT_EQ(0, last.pending);
+	EXPECT_EQ(last.counted, counted);
+	EXPECT_CONSERVED(&last);
+	is_off(_metadata);
 }
 
 TEST_F(life, anchor_mapped_over)
