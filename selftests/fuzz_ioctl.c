@@ -25,8 +25,8 @@
 #include "fuzz/make.h"
 #include "fuzz/model.h"
 
-#define CALLS		40000
-#define OTHER_CALLS	20000
+#define CALLS		20000
+#define OTHER_CALLS	10000
 
 /* Calls between two changes of what the administrator allows. */
 #define EPOCH		64
