@@ -15,9 +15,11 @@
  *
  * Errors of every request:
  *
- *   EFAULT  the argument is not readable or, for results, not writable
+ *   EFAULT  the argument is not readable or, for results, not writable; of a
+ *           status or an info, what is writable may have been written then
  *   EINVAL  @size is smaller than the first version of the structure
- *   E2BIG   @size is larger than the kernel's and the excess is not zero
+ *   E2BIG   @size is larger than the kernel's and the excess is not zero, or
+ *           larger than a page
  *   EINTR   a fatal signal arrived while the request waited
  *   ENOTTY  there is no such request
  *
