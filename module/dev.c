@@ -35,7 +35,8 @@
 				 PROFIL_SET_SVR4_ARITH | \
 				 PROFIL_SET_SVR4_STOP | \
 				 PROFIL_SET_SCALE_ONE | \
-				 PROFIL_SET_OVERFLOW_ANYWHERE)
+				 PROFIL_SET_OVERFLOW_ANYWHERE | \
+				 PROFIL_SET_NO_OVERFLOW)
 
 /*
  * @to begins with the size then, as it was checked: what the program makes of

@@ -64,6 +64,14 @@ static u64 profil_last_pc(const struct profil_map *map,
 	return reach > U64_MAX - bins->offset ? U64_MAX : bins->offset + reach;
 }
 
+/* IRIX sprofil(2): by its numbers, which would be of little use otherwise. */
+static bool profil_is_overflow(const struct profil_map *map, u64 offset,
+			       u64 scale)
+{
+	return offset == 0 && scale == 2 &&
+	       !(map->flags & PROFIL_SET_NO_OVERFLOW);
+}
+
 static enum profil_region_state
 profil_initial_state(const struct profil_map *map,
 		     const struct profil_region *region)
@@ -102,7 +110,7 @@ int profil_map_add(struct profil_map *map, const struct profil_region *region,
 	bins->nr = bins->state == PROFIL_REGION_ON ?
 		region->size >> map->width_shift : 0;
 
-	if (region->offset == 0 && region->scale == 2) {
+	if (profil_is_overflow(map, region->offset, region->scale)) {
 		if (!last && !(map->flags & PROFIL_SET_OVERFLOW_ANYWHERE))
 			return -EINVAL;
 		if (map->overflow == PROFIL_NO_REGION)
@@ -179,7 +187,8 @@ void profil_map_build(struct profil_map *map, u32 *order, u32 *stack)
 
 	for (i = 0; i < map->nr_regions; i++)
 		if (map->bins[i].nr &&
-		    !(map->bins[i].offset == 0 && map->bins[i].scale == 2))
+		    !profil_is_overflow(map, map->bins[i].offset,
+					map->bins[i].scale))
 			order[nr++] = i;
 	sort_r(order, nr, sizeof(*order), profil_order, NULL, map->bins);
 

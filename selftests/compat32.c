@@ -35,7 +35,7 @@ TEST(info)
 	struct profil_info info = { .size = sizeof(info) };
 
 	ASSERT_EQ(0, profil_info(&info));
-	EXPECT_EQ(0x3f, info.set_flags);
+	EXPECT_EQ(0x7f, info.set_flags);
 	EXPECT_EQ(10 * MS, info.default_period_ns);
 	EXPECT_EQ(MS, info.fast_period_ns);
 	EXPECT_EQ(SECOND, info.max_period_ns);

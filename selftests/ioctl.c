@@ -27,7 +27,7 @@
 #define STATUS_SIZE	120
 #define INFO_SIZE	56
 
-#define ALL_FLAGS	0x3f
+#define ALL_FLAGS	0x7f
 
 /* Addresses at which no program has memory. */
 static const uint64_t nowhere[] = {
@@ -309,7 +309,7 @@ TEST_F(device, known_flags)
 {
 	unsigned int bit;
 
-	for (bit = 0; bit < 6; bit++) {
+	for (bit = 0; bit < 7; bit++) {
 		self->set.flags = 1u << bit;
 		granted(_metadata, self);
 	}

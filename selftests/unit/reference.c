@@ -45,9 +45,13 @@ bool reference_bin(const struct question *question, u32 region, u64 pc,
 	return index < r->size / width;
 }
 
-static bool reference_is_overflow(const struct profil_region *region)
+static bool reference_is_overflow(const struct question *question, u32 region)
 {
-	return region->offset == 0 && region->scale == 2;
+	const struct profil_region *r = &question->regions[region];
+
+	if (question->flags & PROFIL_SET_NO_OVERFLOW)
+		return false;
+	return r->offset == 0 && r->scale == 2;
 }
 
 /* The largest offset wins; of equal ones the first listed (IRIX). */
@@ -60,7 +64,7 @@ u32 reference_find(const struct question *question, u64 pc)
 	for (i = 0; i < question->nr; i++) {
 		u64 offset = question->regions[i].offset;
 
-		if (reference_is_overflow(&question->regions[i]))
+		if (reference_is_overflow(question, i))
 			continue;
 		if (!reference_bin(question, i, pc, &bin))
 			continue;
@@ -75,7 +79,7 @@ u32 reference_overflow(const struct question *question)
 	u32 i;
 
 	for (i = 0; i < question->nr; i++)
-		if (reference_is_overflow(&question->regions[i]))
+		if (reference_is_overflow(question, i))
 			return i;
 	return NONE;
 }

@@ -141,6 +141,21 @@ TEST(overflow_anywhere)
 	EXPECT_EQ(1, overflow_of(flags, overflow_first + 1, 2));
 }
 
+/* System V, 4.4BSD: a region as any other, in any place, in any number. */
+TEST(overflow_is_none)
+{
+	u32 flags = PROFIL_SET_NO_OVERFLOW;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ((int)PROFIL_NO_REGION,
+			  overflow_of(flags, overflow_first, 1));
+		EXPECT_EQ((int)PROFIL_NO_REGION,
+			  overflow_of(flags, overflow_first, 3));
+		flags |= PROFIL_SET_OVERFLOW_ANYWHERE;
+	}
+}
+
 /* With no room for a counter it is still the overflow bin, and off. */
 TEST(overflow_without_counter)
 {

@@ -228,4 +228,22 @@ TEST(end_of_the_address_space)
 	EXPECT_EQ(NONE, bin_of(0, 1, &region, U64_MAX - 1));
 }
 
+/* What is the overflow bin elsewhere: in 4.4BSD and System V arithmetic. */
+TEST(scale_2_at_0_without_overflow_bin)
+{
+	static const struct profil_region region = { .size = 16, .scale = 2 };
+	u32 flags = PROFIL_SET_NO_OVERFLOW;
+	int i;
+
+	EXPECT_EQ(NONE, bin_of(0, 1, &region, 0x30000));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, bin_of(flags, 1, &region, 0));
+		EXPECT_EQ(0, bin_of(flags, 1, &region, 0xffff));
+		EXPECT_EQ(1, bin_of(flags, 1, &region, 0x10000));
+		EXPECT_EQ(7, bin_of(flags, 1, &region, 0x7ffff));
+		EXPECT_EQ(NONE, bin_of(flags, 1, &region, 0x80000));
+		flags |= SVR4;
+	}
+}
+
 TEST_HARNESS_MAIN

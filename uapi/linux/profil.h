@@ -67,7 +67,8 @@
  *	counter, a tick at pc increments bin ((d / W) * @scale) / 65536, if
  *	there is such a bin. From 2 to 65536 * W; 0 and 1 leave the region
  *	disabled. A region with @offset 0 and @scale 2 is the overflow bin: its
- *	first counter takes every tick that no other region took
+ *	first counter takes every tick that no other region took; but see
+ *	PROFIL_SET_NO_OVERFLOW
  *
  * The layout is that of the C library's struct prof on 64-bit systems. From
  * IRIX sprofil(2); the arithmetic is that of 4.4BSD profil(2).
@@ -100,6 +101,10 @@ struct profil_region {
  *
  * PROFIL_SET_OVERFLOW_ANYWHERE: the overflow bin need not be the last region
  * (the GNU C library). Of several the first one counts.
+ *
+ * PROFIL_SET_NO_OVERFLOW: there is no overflow bin. A region with an offset of
+ * 0 and a scale of 2 is as any other, one counter for 64 KiB of text with
+ * 16-bit counters (System V, 4.4BSD).
  */
 #define PROFIL_SET_CHECK		(1u << 0)
 #define PROFIL_SET_USER_ONLY		(1u << 1)
@@ -107,6 +112,7 @@ struct profil_region {
 #define PROFIL_SET_SVR4_STOP		(1u << 3)
 #define PROFIL_SET_SCALE_ONE		(1u << 4)
 #define PROFIL_SET_OVERFLOW_ANYWHERE	(1u << 5)
+#define PROFIL_SET_NO_OVERFLOW		(1u << 6)
 
 /**
  * struct profil_set - argument of PROFIL_IOC_SET
