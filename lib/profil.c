@@ -1,38 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * profil.c - profil(2)
+ * profil.c - profil(2), of whatever system
  *
  * One region of 16-bit counters. Relies on PROFIL_SET_CHECK of the device for
  * what 4.4BSD says of a buffer that is not writable.
- *
- * Must not see <unistd.h>: the C library declares the buffer as never NULL
- * there, and the compiler would take out the question whether it is.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "behaviour.h"
 #include "device.h"
 
+static int profil_stop_for_null(const struct profil_behaviour *how)
+{
+	if (profil_device_stop(NULL))
+		return -1;
+	if (how->null == PROFIL_NULL_STOPS)
+		return 0;
+	errno = EFAULT;
+	return -1;
+}
+
 /**
- * profil() - start, replace or stop an execution time profile
- * @buffer: 16-bit counters; NULL stops
- * @size: bytes of @buffer; less than 2: no tick is counted
- * @offset: lowest program counter that is profiled
- * @scale: 16.16 fixed-point ratio of 16-bit counters to pairs of bytes of
- *	text: 65536 has one counter for two bytes of text, 2 one for 64 KiB.
- *	0 and 1 stop. Up to 131072
+ * profil_by() - profil() as a system had it
+ * @how: the behaviour
+ * @buffer: as for profil(), and so are the others
  *
- * A tick comes every 10 ms of CPU time on average. To stop is to look at no
- * other argument. When the call returns, the counters of an earlier profile
- * are not written any more (SVR4, 4.4BSD).
- *
- * Return: 0, or -1 with errno EFAULT if @buffer is not writable memory; the
- * profile that was running is then stopped (4.4BSD). EINVAL if @scale is too
- * large or @buffer is at an odd address, EAGAIN or ENOMEM as for
- * PROFIL_IOC_SET; the profile that was running goes on.
+ * Return: 0, or -1 with errno.
  */
-PROFIL_PUBLIC int profil(unsigned short *buffer, size_t size, size_t offset,
-			 unsigned int scale)
+int profil_by(const struct profil_behaviour *how, unsigned short *buffer,
+	      size_t size, size_t offset, unsigned int scale)
 {
 	struct profil_region region = {
 		.base = (uintptr_t)buffer,
@@ -42,13 +40,19 @@ PROFIL_PUBLIC int profil(unsigned short *buffer, size_t size, size_t offset,
 	};
 	struct profil_set set = {
 		.size = sizeof(set),
-		.flags = PROFIL_SET_CHECK,
+		.flags = how->profil_flags,
 		.width = sizeof(*buffer),
 		.nr_regions = 1,
 		.regions = (uintptr_t)&region,
 	};
 
-	if (!buffer || scale < 2)
+	if (scale > how->largest_scale) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (scale < how->least_scale)
 		return profil_device_stop(NULL);
+	if (!buffer && how->null != PROFIL_NULL_IS_BAD)
+		return profil_stop_for_null(how);
 	return profil_device(PROFIL_IOC_SET, &set);
 }

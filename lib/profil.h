@@ -6,6 +6,10 @@
  * <sys/profil.h>, whose prototypes are those of the C library. Relies on the
  * structures of <linux/profil.h>, where every member is explained.
  *
+ * profil() and sprofil() do as Documentation/contract.rst tells. Where a
+ * system's manual page promises something else, a function with the system's
+ * name keeps the promise; each is explained in calls.c, and in libprofil(3).
+ *
  * The caller sets the member size of each structure to its sizeof before the
  * call; the device then knows which version of it the caller was compiled
  * with:
@@ -33,6 +37,22 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Flags of sprofil_irix(). */
+#define PROFIL_IRIX_USHORT	(1u << 0)
+#define PROFIL_IRIX_UINT	(1u << 1)
+#define PROFIL_IRIX_FAST	(1u << 2)
+
+void profil_svr4(unsigned short *buffer, size_t size, size_t offset,
+		 unsigned int scale);
+int profil_bsd(unsigned short *samples, size_t size, size_t offset,
+	       unsigned int scale);
+int profil_irix(unsigned short *buffer, size_t size, size_t offset,
+		unsigned int scale);
+int sprofil_irix(struct prof *profp, int profcnt, struct timeval *tvp,
+		 unsigned int flags);
+int sprofil_glibc(struct prof *profp, int profcnt, struct timeval *tvp,
+		  unsigned int flags);
 
 int profil_set(struct profil_set *set);
 int profil_stop(struct profil_status *last,

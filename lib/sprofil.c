@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * sprofil.c - sprofil(2)
+ * sprofil.c - sprofil(2), of whatever system
  *
- * Several regions, as on IRIX, with the flags of the C library's
+ * Several regions, as on IRIX, in the structure of the C library's
  * <sys/profil.h>.
  */
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "behaviour.h"
 #include "device.h"
 
 /* IRIX promises one tick every millisecond. */
@@ -83,50 +84,43 @@ static int sprofil_set(struct profil_set *set, const struct prof *profp)
 
 #endif
 
+/* Bytes of a counter, or 0 if the flags are not right. */
+static unsigned int sprofil_width(const struct profil_behaviour *how,
+				  unsigned int flags)
+{
+	flags &= ~how->fast;
+	if (flags == how->of_16_bits)
+		return 2;
+	return flags == how->of_32_bits ? 4 : 0;
+}
+
 /**
- * sprofil() - profile disjoint pieces of text
- * @profp: regions; those that overlap share by offset: the largest that is
- *	not above the program counter takes the tick, of equal ones the first.
- *	One with pr_off 0 and pr_scale 2, in the last place, takes in its first
- *	counter whatever no other takes
- * @profcnt: number of regions, from 1 to PROFIL_MAX, which is max_regions of
- *	profil_info(). 0 with @profp NULL stops; the other arguments are not
- *	looked at, and 0 is returned
- * @tvp: receives the true mean time between two ticks, or NULL. Written only
- *	when a profile has been started
- * @flags: PROF_USHORT (0) or PROF_UINT for the width of the counters, and
- *	PROF_FAST for a tick every millisecond of CPU time on average instead of
- *	every 10
+ * sprofil_by() - sprofil() as a system had it
+ * @how: the behaviour
+ * @profp: as for sprofil(), and so are the others
  *
- * A region whose pr_scale is 0 or 1 is not enabled. One whose counters turn
- * out not to be writable goes off at its first tick (IRIX). When the call
- * returns, the counters of an earlier profile are not written any more.
- *
- * Return: 0, or -1 with errno; the profile that was running then goes on.
- * E2BIG: @profcnt is out of range. EINVAL: unknown flag, an overflow bin that
- * is not last, a scale of more than 65536 times the counter's width, counters
- * that are not aligned. EFAULT: @profp or @tvp is not valid memory. EACCES:
- * PROF_FAST is not allowed here. EAGAIN, ENOMEM: as for PROFIL_IOC_SET.
+ * Return: 0, or -1 with errno.
  */
-PROFIL_PUBLIC int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
-			  unsigned int flags)
+int sprofil_by(const struct profil_behaviour *how, struct prof *profp,
+	       int profcnt, struct timeval *tvp, unsigned int flags)
 {
 	struct profil_set set = {
 		.size = sizeof(set),
-		.width = flags & PROF_UINT ? 4 : 2,
+		.flags = how->sprofil_flags,
+		.width = sprofil_width(how, flags),
 		.nr_regions = profcnt,
-		.period_ns = flags & PROF_FAST ? PROF_FAST_NS : 0,
+		.period_ns = flags & how->fast ? PROF_FAST_NS : 0,
 		.timeval = (uintptr_t)tvp,
 		.timeval_size = tvp ? sizeof(*tvp) : 0,
 	};
 
-	if (!profp && profcnt == 0)
+	if (!profp && profcnt == 0 && how->none_stops)
 		return profil_device_stop(NULL);
 	if (profcnt <= 0) {
 		errno = E2BIG;
 		return -1;
 	}
-	if (flags & ~(unsigned int)(PROF_UINT | PROF_FAST)) {
+	if (!set.width) {
 		errno = EINVAL;
 		return -1;
 	}

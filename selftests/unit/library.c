@@ -6,8 +6,11 @@
  */
 #include "kselftest_harness.h"
 
+#include <limits.h>
+
 #include <profil.h>
 
+#include "behaviour.h"
 #include "fake.h"
 
 #define UNTOUCHED	4711
@@ -286,6 +289,222 @@ TEST_F(library, last_numbers_without_device)
 	last.size = 0;
 	EXPECT_EQ(-1, profil_stop(&last, regions, 2));
 	EXPECT_EQ(EINVAL, errno);
+}
+
+/* profil() of System V, with a result like the others. */
+static int svr4(unsigned short *buffer, size_t size, size_t offset,
+		unsigned int scale)
+{
+	errno = UNTOUCHED;
+	profil_svr4(buffer, size, offset, scale);
+	return errno == UNTOUCHED ? 0 : -1;
+}
+
+/* What each system's profil() asks for; what does not differ is as above. */
+TEST_F(library, profil_of_each_system)
+{
+	static const struct {
+		int (*profil)(unsigned short *buffer, size_t size,
+			      size_t offset, unsigned int scale);
+		unsigned int flags;
+		unsigned int least;
+		unsigned int largest;
+	} systems[] = {
+		{ profil, PROFIL_SET_CHECK, 2, UINT_MAX },
+		{ svr4, PROFIL_SET_SVR4_ARITH | PROFIL_SET_SVR4_STOP |
+			PROFIL_SET_NO_OVERFLOW, 2, UINT_MAX },
+		{ profil_bsd, PROFIL_SET_CHECK | PROFIL_SET_SCALE_ONE |
+			      PROFIL_SET_NO_OVERFLOW, 1, 65536 },
+		{ profil_irix, 0, 2, UINT_MAX },
+	};
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(0, systems[i].profil(counters, 15, (size_t)-16,
+					       systems[i].largest));
+		EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+		EXPECT_EQ(systems[i].flags, fake.set.flags);
+		EXPECT_EQ(2, fake.set.width);
+		EXPECT_EQ(1, fake.set.nr_regions);
+		EXPECT_EQ(0, fake.set.period_ns);
+		EXPECT_EQ(0, fake.set.timeval);
+		EXPECT_EQ((uintptr_t)counters, fake.regions[0].base);
+		EXPECT_EQ(15, fake.regions[0].size);
+		EXPECT_EQ((size_t)-16, fake.regions[0].offset);
+		EXPECT_EQ(systems[i].largest, fake.regions[0].scale);
+
+		EXPECT_EQ(0, systems[i].profil(counters, 2, 0,
+					       systems[i].least));
+		EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+		fake.requests = 0;
+		EXPECT_TRUE(stopped(systems[i].profil(counters, 2, 0,
+						systems[i].least - 1)));
+		EXPECT_TRUE(stopped(systems[i].profil((void *)1, 2, 0, 0)));
+		EXPECT_TRUE(stopped(systems[i].profil(NULL, 0, 0, 0)));
+
+		fake.ioctl_errno = EAGAIN;
+		EXPECT_EQ(-1, systems[i].profil(counters, 2, 0, 2));
+		EXPECT_EQ(EAGAIN, errno);
+		fake.ioctl_errno = 0;
+		errno = UNTOUCHED;
+	}
+}
+
+TEST_F(library, profil_bsd_above_its_largest_scale)
+{
+	EXPECT_EQ(-1, profil_bsd(counters, 16, 0, 65537));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, profil_bsd(NULL, 16, 0, (unsigned int)-1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, fake.opened);
+}
+
+/* It is an error, and stops. */
+TEST_F(library, profil_bsd_without_a_buffer)
+{
+	size_t size;
+
+	for (size = 0; size < 16; size += 2) {
+		EXPECT_EQ(-1, profil_bsd(NULL, size, 0, 1));
+		EXPECT_EQ(EFAULT, errno);
+		EXPECT_EQ(PROFIL_IOC_STOP, fake.request);
+		EXPECT_EQ(size / 2 + 1, fake.requests);
+	}
+	fake.open_errno = EMFILE;
+	EXPECT_EQ(-1, profil_bsd(NULL, 16, 0, 2));
+	EXPECT_EQ(EMFILE, errno);
+}
+
+/* An address like any other. */
+TEST_F(library, profil_svr4_and_irix_without_a_buffer)
+{
+	EXPECT_EQ(0, svr4(NULL, 16, 0, 2));
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(0, fake.regions[0].base);
+	EXPECT_EQ(16, fake.regions[0].size);
+	EXPECT_EQ(0, profil_irix(NULL, 16, 0, 2));
+	EXPECT_EQ(2, fake.requests);
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(UNTOUCHED, errno);
+}
+
+TEST_F(library, sprofil_glibc_is_sprofil_but_for_the_overflow_bin)
+{
+	struct prof profs[2] = {
+		{ counters, 2, 0, 2 }, { counters + 2, 4, 0x1000, 0x10000 },
+	};
+	struct timeval tick;
+
+	EXPECT_EQ(0, sprofil_glibc(profs, 2, &tick, PROF_UINT | PROF_FAST));
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(PROFIL_SET_OVERFLOW_ANYWHERE, fake.set.flags);
+	EXPECT_EQ(4, fake.set.width);
+	EXPECT_EQ(2, fake.set.nr_regions);
+	EXPECT_EQ(1000000, fake.set.period_ns);
+	EXPECT_EQ((uintptr_t)&tick, fake.set.timeval);
+	EXPECT_EQ(2, fake.regions[0].scale);
+	EXPECT_EQ(0, sprofil_glibc(profs, 1, NULL, PROF_USHORT));
+	EXPECT_EQ(2, fake.set.width);
+	EXPECT_EQ(-1, sprofil_glibc(profs, 1, NULL, 4));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, sprofil_glibc(profs, 0, NULL, 0));
+	EXPECT_EQ(E2BIG, errno);
+	fake.requests = 0;
+	errno = UNTOUCHED;
+	EXPECT_TRUE(stopped(sprofil_glibc(NULL, 0, NULL, 0xff)));
+}
+
+/* IRIX's numbers: one of 1 and 2, and 4 if one likes. */
+TEST_F(library, sprofil_irix_flags)
+{
+	struct prof prof = { counters, 16, 0x1000, 0x10000 };
+	unsigned int flags;
+
+	for (flags = 0; flags < 16; flags++) {
+		unsigned int counter = flags & 3;
+		bool right = flags < 8 && (counter == 1 || counter == 2);
+
+		fake.requests = 0;
+		errno = 0;
+		EXPECT_EQ(right ? 0 : -1, sprofil_irix(&prof, 1, NULL, flags));
+		EXPECT_EQ(right ? 0 : EINVAL, errno);
+		EXPECT_EQ(right, fake.requests > 0);
+		if (!right)
+			continue;
+		EXPECT_EQ(0, fake.set.flags);
+		EXPECT_EQ(2 * counter, fake.set.width);
+		EXPECT_EQ(flags & 4 ? 1000000 : 0, fake.set.period_ns);
+	}
+	EXPECT_EQ(1, PROFIL_IRIX_USHORT);
+	EXPECT_EQ(2, PROFIL_IRIX_UINT);
+	EXPECT_EQ(4, PROFIL_IRIX_FAST);
+}
+
+/* There is nothing that it stops by; and the count is looked at first. */
+TEST_F(library, sprofil_irix_without_regions)
+{
+	static const int counts[] = { 0, -1, -0x7fffffff - 1 };
+	struct prof prof = { counters, 16, 0x1000, 0x10000 };
+	unsigned int flags;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		for (flags = 0; flags < 4; flags++) {
+			EXPECT_EQ(-1, sprofil_irix(NULL, counts[i], NULL,
+						   flags));
+			EXPECT_EQ(E2BIG, errno);
+			EXPECT_EQ(-1, sprofil_irix(&prof, counts[i], NULL,
+						   flags));
+			EXPECT_EQ(E2BIG, errno);
+		}
+	}
+	EXPECT_EQ(0, fake.opened);
+}
+
+TEST_F(library, behaviours_by_name)
+{
+	const struct profil_behaviour *all = profil_behaviours;
+
+	EXPECT_TRUE(profil_behaviour_named(NULL) == &all[PROFIL_DEFAULT]);
+	EXPECT_TRUE(profil_behaviour_named("") == &all[PROFIL_DEFAULT]);
+	EXPECT_TRUE(profil_behaviour_named("svr4") == &all[PROFIL_SVR4]);
+	EXPECT_TRUE(profil_behaviour_named("bsd") == &all[PROFIL_BSD]);
+	EXPECT_TRUE(profil_behaviour_named("irix") == &all[PROFIL_IRIX]);
+	EXPECT_TRUE(profil_behaviour_named("glibc") == &all[PROFIL_GLIBC]);
+	EXPECT_TRUE(!profil_behaviour_named("BSD"));
+	EXPECT_TRUE(!profil_behaviour_named("bsd "));
+	EXPECT_TRUE(!profil_behaviour_named("linux"));
+}
+
+/* Neither System V nor 4.4BSD had a sprofil(); theirs is the default one. */
+TEST_F(library, sprofil_where_there_was_none)
+{
+	static const enum profil_system systems[] = { PROFIL_SVR4, PROFIL_BSD };
+	struct prof prof = { counters, 16, 0x1000, 0x10000 };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const struct profil_behaviour *how =
+			&profil_behaviours[systems[i]];
+
+		EXPECT_EQ(0, sprofil_by(how, &prof, 1, NULL, PROF_UINT));
+		EXPECT_EQ(0, fake.set.flags);
+		EXPECT_EQ(4, fake.set.width);
+		EXPECT_EQ(0, sprofil_by(how, NULL, 0, NULL, 0));
+		EXPECT_EQ(PROFIL_IOC_STOP, fake.request);
+	}
+}
+
+/* And the C library's profil() is the default one. */
+TEST_F(library, profil_of_the_c_library)
+{
+	const struct profil_behaviour *how = &profil_behaviours[PROFIL_GLIBC];
+
+	EXPECT_EQ(0, profil_by(how, counters, 16, 0, (unsigned int)-1));
+	EXPECT_EQ(PROFIL_SET_CHECK, fake.set.flags);
+	fake.requests = 0;
+	EXPECT_TRUE(stopped(profil_by(how, NULL, 16, 0, 2)));
+	EXPECT_TRUE(stopped(profil_by(how, counters, 16, 0, 1)));
 }
 
 /* A sentence for each state, another one for each, and one for the others. */

@@ -2,10 +2,10 @@
 /*
  * linkage.c - whose profil() and sprofil() are called?
  *
- * Built against the C library alone and run with the library preloaded; linked
- * with the shared library; linked with the static one. Wherever there is a
- * device, and wherever there is none, the library refuses what the C library
- * takes.
+ * Built against the C library alone and run with the library, or with the one
+ * that is made for it, preloaded; linked with the shared library; linked with
+ * the static one. Wherever there is a device, and wherever there is none, the
+ * library refuses what the C library takes.
  */
 #include "kselftest_harness.h"
 
