@@ -50,11 +50,11 @@ PROFIL_PUBLIC const char *profil_region_state_string(unsigned int state)
 		[PROFIL_REGION_READONLY] =
 			"off: a counter was not in writable memory",
 		[PROFIL_REGION_NOPAGE] =
-			"off: there was no page to be had for a counter",
+			"off: there was no page for a counter, as in a truncated file",
 		[PROFIL_REGION_DEVICE] =
 			"off: its counters are in memory of a device",
 		[PROFIL_REGION_FILE] =
-			"off: its counters are in a file that may block",
+			"off: its counters are in a file whose file system may block",
 	};
 
 	return profil_string(strings, NR(strings), state);

@@ -507,6 +507,34 @@ TEST_F(library, profil_of_the_c_library)
 	EXPECT_TRUE(stopped(profil_by(how, counters, 16, 0, 1)));
 }
 
+static bool tells_why(const char *words)
+{
+	const char *why = strstr(words, ": ");
+
+	return why && why[2];
+}
+
+static bool tells_of_ignorance(const char *words)
+{
+	return strstr(words, "not know");
+}
+
+/* Who is not on wants to know why. */
+TEST_F(library, reasons)
+{
+	unsigned int i;
+
+	for (i = PROFIL_REGION_ON + 1; i <= PROFIL_REGION_FILE; i++)
+		EXPECT_TRUE(tells_why(profil_region_state_string(i)));
+	EXPECT_TRUE(tells_why(profil_state_string(PROFIL_STATE_FULL)));
+	for (i = PROFIL_REGION_ON; i <= PROFIL_REGION_FILE; i++)
+		EXPECT_FALSE(tells_of_ignorance(profil_region_state_string(i)));
+	EXPECT_TRUE(tells_of_ignorance(profil_region_state_string(i)));
+	for (i = PROFIL_STATE_OFF; i <= PROFIL_STATE_FULL; i++)
+		EXPECT_FALSE(tells_of_ignorance(profil_state_string(i)));
+	EXPECT_TRUE(tells_of_ignorance(profil_state_string(i)));
+}
+
 /* A sentence for each state, another one for each, and one for the others. */
 TEST_F(library, strings)
 {
