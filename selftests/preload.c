@@ -52,6 +52,30 @@ TEST(sprofil_preloaded)
 	EXPECT_EQ(0, run(PRELOAD, "sprofil"));
 }
 
+/* Callers as there are some, and what they may be told to be. */
+TEST(profil_of_each_byte_on_the_stack)
+{
+	static const char *const behaviours[] = {
+		"", "svr4", "irix", "glibc",
+	};
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		setenv("PROFIL_BEHAVIOUR", behaviours[i], 1);
+		EXPECT_EQ(0, run(PRELOAD, "stack"));
+	}
+	/* Such a scale is too large there, and the program is told so. */
+	setenv("PROFIL_BEHAVIOUR", "bsd", 1);
+	EXPECT_EQ(30, run(PRELOAD, "stack"));
+}
+
+TEST(sprofil_of_many_regions)
+{
+	EXPECT_EQ(0, run(PRELOAD, "many"));
+	setenv("PROFIL_BEHAVIOUR", "glibc", 1);
+	EXPECT_EQ(0, run(PRELOAD, "many"));
+}
+
 /* The library itself has the same two functions. */
 TEST(library_preloaded)
 {

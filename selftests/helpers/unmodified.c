@@ -5,6 +5,11 @@
  * Uses profil() or sprofil(), as told by its argument, and judges by what it
  * would see anywhere. Exit status: 0 if there is a histogram, and neither
  * signal nor timer was used for it; otherwise the number of what is wrong.
+ *
+ *	profil		one counter for two bytes of text
+ *	stack		one for each byte, on the stack, around one function
+ *	sprofil		two regions
+ *	many		a dozen, far off, nested and of equal offsets
  */
 #include <signal.h>
 #include <string.h>
@@ -24,9 +29,11 @@ static void on_signal(int number)
 	_exit(20);
 }
 
-static void burn(void)
+extern const char __start_text_hot[], __stop_text_hot[];
+
+static __attribute__((noinline, section("text_hot"))) void burn(void)
 {
-	clock_t end = clock() + CLOCKS_PER_SEC / 2;
+	clock_t end = clock() + CLOCKS_PER_SEC / 5;
 	volatile unsigned int i;
 
 	while (clock() < end)
@@ -43,7 +50,7 @@ static int is_timer_off(void)
 	       !timer.it_interval.tv_usec;
 }
 
-/* Ticks in the program's text, of about 50. */
+/* Ticks in the program's text, of about 20. */
 static unsigned int sum(void)
 {
 	unsigned int i, ticks = 0;
@@ -90,6 +97,127 @@ static int use_sprofil(void)
 	return sprofil(NULL, 0, NULL, 0) ? 9 : 0;
 }
 
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* A timer of the program's own, in real time, is not disturbed. */
+static int use_stack(void)
+{
+	size_t start = (size_t)__start_text_hot, end = (size_t)__stop_text_hot;
+	unsigned short near[16384] = { 0 };
+	struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+	size_t offset = start - sizeof(near) / 4;
+	unsigned int i, hot = 0, all = 0;
+
+	signal(SIGALRM, on_alarm);
+	if (setitimer(ITIMER_REAL, &soon, NULL) ||
+	    profil(near, sizeof(near), offset, 2 * 65536))
+		return 30;
+	while (!alarms)
+		burn();
+	if (profil(near, 0, 0, 0))
+		return 31;
+	for (i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
+		all += near[i];
+		if (offset + i >= start && offset + i < end)
+			hot += near[i];
+	}
+	bins[0] = hot;
+	return alarms == 1 && hot && 2 * hot > all ? 0 : 32;
+}
+
+static unsigned int far_off[6][1024], outer[32768], inner[1024], twin[1024];
+
+static unsigned int sum_of(const unsigned int *counters, size_t nr)
+{
+	unsigned int ticks = 0;
+
+	while (nr--)
+		ticks += *counters++;
+	return ticks;
+}
+
+/* Where other machines have their text; not this one. */
+static void set_far_off(struct prof *regions)
+{
+	static const size_t offsets[6] = {
+		0x1000, 0x80000000, 0x80000800, (size_t)-0x100000,
+		(size_t)-0x1000, (size_t)-1,
+	};
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		regions[i].pr_base = far_off[i];
+		regions[i].pr_size = sizeof(far_off[i]);
+		regions[i].pr_off = offsets[i];
+		regions[i].pr_scale = 65536;
+	}
+}
+
+/* Near enough the ticks of so much CPU time? */
+static int are_due(unsigned int ticks, clock_t cpu_time)
+{
+	double due = 100.0 * cpu_time / CLOCKS_PER_SEC;
+
+	return ticks > due / 2 && ticks < due * 2;
+}
+
+static int use_many(void)
+{
+	size_t hot = (size_t)__start_text_hot;
+	unsigned int none = 0, all;
+	struct prof regions[10] = {
+		[6] = { outer, sizeof(outer), (size_t)&__executable_start,
+			65536 },
+		[7] = { inner, sizeof(inner), hot, 65536 },
+		[8] = { twin, sizeof(twin), hot, 65536 },
+		[9] = { &none, sizeof(none), 0, 2 },
+	};
+	struct timeval time;
+	clock_t cpu_time;
+
+	set_far_off(regions);
+	cpu_time = clock();
+	if (sprofil(regions, 10, &time, PROF_UINT))
+		return 40;
+	if (time.tv_sec || time.tv_usec != 10000)
+		return 41;
+	burn();
+	cpu_time = clock() - cpu_time;
+	if (sprofil(NULL, 0, NULL, 0))
+		return 42;
+	if (sum_of(far_off[0], 6 * 1024) || sum_of(twin, 1024))
+		return 43;
+	bins[0] = sum_of(inner, 1024);
+	all = bins[0] + sum_of(outer, 32768) + none;
+	return bins[0] && are_due(all, cpu_time) ? 0 : 44;
+}
+
+static const struct {
+	const char *name;
+	int (*use)(void);
+} uses[] = {
+	{ "profil", use_profil },
+	{ "stack", use_stack },
+	{ "sprofil", use_sprofil },
+	{ "many", use_many },
+};
+
+static int use(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		if (!strcmp(uses[i].name, name))
+			return uses[i].use();
+	return 100;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction now;
@@ -97,8 +225,7 @@ int main(int argc, char **argv)
 	int wrong;
 
 	signal(SIGPROF, on_signal);
-	wrong = argc > 1 && !strcmp(argv[1], "sprofil") ? use_sprofil() :
-							   use_profil();
+	wrong = use(argc > 1 ? argv[1] : "profil");
 	if (wrong)
 		return wrong;
 	if (sigaction(SIGPROF, NULL, &now) || now.sa_handler != on_signal)
