@@ -232,7 +232,7 @@ static uint64_t field(struct racer *me, size_t index)
 		3 * PAGE,
 	};
 	static const uint64_t widths[] = { 2, 4, 8, 3 };
-	uint64_t flags = number_below(&me->state, 80);
+	uint64_t flags = number_below(&me->state, 144);
 	uint64_t nr = number_below(&me->state, 6);
 
 	switch (index) {
@@ -349,7 +349,7 @@ static void start(struct racer *me)
 	};
 	struct profil_set set = {
 		.size = sizeof(set),
-		.flags = number_below(&me->state, 64),
+		.flags = number_below(&me->state, 128),
 		.width = ONE_OF(widths, &me->state),
 		.nr_regions = 1 + number_below(&me->state, 3),
 		.regions = (uintptr_t)regions,

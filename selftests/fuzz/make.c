@@ -143,7 +143,7 @@ static uint64_t make_regions(struct arena *arena, u64 *state,
 
 static uint32_t make_flags(u64 *state, uint32_t width)
 {
-	uint32_t flags = number_below(state, 64);
+	uint32_t flags = number_below(state, 128);
 
 	if (width != 2)
 		flags &= ~PROFIL_SET_SVR4_STOP;

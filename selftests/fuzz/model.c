@@ -116,7 +116,8 @@ static bool is_region(const struct profil_set *set,
 	if (region->base % set->width)
 		return false;
 	return last || region->offset || region->scale != 2 ||
-	       set->flags & PROFIL_SET_OVERFLOW_ANYWHERE;
+	       set->flags & (PROFIL_SET_OVERFLOW_ANYWHERE |
+			     PROFIL_SET_NO_OVERFLOW);
 }
 
 static bool has_counters(const struct model *model,
