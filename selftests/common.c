@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -156,6 +157,24 @@ bool burn_ticks(uint64_t nr)
 bool burn_counted(uint64_t nr)
 {
 	return burn_more(true, nr);
+}
+
+/*
+ * An endless loop of one instruction at this address, which must be free: who
+ * calls it as a function has no other program counter any more. NULL if there
+ * is no room for it.
+ */
+void *stand_still_at(uintptr_t pc)
+{
+	static const unsigned char jump_to_itself[] = { 0xeb, 0xfe };
+	uintptr_t page = pc & -sysconf(_SC_PAGESIZE);
+	size_t size = pc - page + sizeof(jump_to_itself);
+
+	if (mmap((void *)page, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		 0) != (void *)page)
+		return NULL;
+	return memcpy((void *)pc, jump_to_itself, sizeof(jump_to_itself));
 }
 
 /* fork(), but the child does not outlive a test that fails. */

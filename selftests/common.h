@@ -52,6 +52,8 @@ struct profil_status status_now(void);
 bool burn_ticks(uint64_t nr);
 bool burn_counted(uint64_t nr);
 
+void *stand_still_at(uintptr_t pc);
+
 pid_t fork_child(void);
 int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);
