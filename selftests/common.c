@@ -160,11 +160,10 @@ bool burn_counted(uint64_t nr)
 }
 
 /*
- * An endless loop of one instruction at this address, which must be free: who
- * calls it as a function has no other program counter any more. NULL if there
- * is no room for it.
+ * An endless loop of one instruction at this address, which must be free, or
+ * NULL if it is not.
  */
-void *stand_still_at(uintptr_t pc)
+void *loop_at(uintptr_t pc)
 {
 	static const unsigned char jump_to_itself[] = { 0xeb, 0xfe };
 	uintptr_t page = pc & -sysconf(_SC_PAGESIZE);
@@ -175,6 +174,13 @@ void *stand_still_at(uintptr_t pc)
 		 0) != (void *)page)
 		return NULL;
 	return memcpy((void *)pc, jump_to_itself, sizeof(jump_to_itself));
+}
+
+/* From now on there is but one program counter. */
+void stand_still(void *loop)
+{
+	((void (*)(void))loop)();
+	__builtin_unreachable();
 }
 
 /* fork(), but the child does not outlive a test that fails. */

@@ -52,7 +52,8 @@ struct profil_status status_now(void);
 bool burn_ticks(uint64_t nr);
 bool burn_counted(uint64_t nr);
 
-void *stand_still_at(uintptr_t pc);
+void *loop_at(uintptr_t pc);
+void __attribute__((noreturn)) stand_still(void *loop);
 
 pid_t fork_child(void);
 int wait_child(pid_t child);

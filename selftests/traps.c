@@ -280,15 +280,15 @@ static void be_between_regions(const struct library *library,
 			       struct seen *seen)
 {
 	struct itimerval timer = { .it_value.tv_usec = PATIENCE / 1000 };
-	void (*stand_still)(void) = stand_still_at(MIDDLE);
+	void *loop = loop_at(MIDDLE);
 
-	if (!stand_still)
+	if (!loop)
 		_exit(96);
 	last_words = seen;
 	signal(SIGVTALRM, on_time_is_up);
 	setitimer(ITIMER_VIRTUAL, &timer, NULL);
 	profile_two(library, seen, LOW, HIGH);
-	stand_still();
+	stand_still(loop);
 }
 
 TEST_F(traps, pc_in_no_region_is_credited_to_one)

@@ -8,6 +8,7 @@
 #include "kselftest_harness.h"
 
 #include "chart.h"
+#include "../vectors.h"
 
 #define SVR4	PROFIL_SET_SVR4_ARITH
 #define NONE	(-1)
@@ -32,53 +33,12 @@ static s64 bin_of(u32 flags, u32 shift, const struct profil_region *region,
 	return bin;
 }
 
-static const u64 distances[] = {
-	1, 2, 3, 4, 7, 8, 0xf, 0xffff, 0x10000, 0x20000
-};
-
-#define NR_DISTANCES	ARRAY_SIZE(distances)
-
-struct vector {
-	u64 scale;
-	s64 bins[NR_DISTANCES];
-	s64 svr4[NR_DISTANCES];
-};
-
-static const struct vector vectors[] = {
-	{ 0x2,
-		{ 0, 0, 0, 0, 0, 0, 0, 0, 1, 2 },
-		{ 0, 0, 0, 0, 0, 0, 0, 0, 1, 2 } },
-	{ 0x4000,
-		{ 0, 0, 0, 0, 0, 1, 1, 8191, 8192, 16384 },
-		{ 0, 0, 0, 0, 0, 1, 1, 8191, 8192, 16384 } },
-	{ 0x5555,
-		{ 0, 0, 0, 0, 0, 1, 2, 10922, 10922, 21845 },
-		{ 0, 0, 0, 0, 1, 1, 2, 10922, 10922, 21845 } },
-	{ 0x8000,
-		{ 0, 0, 0, 1, 1, 2, 3, 16383, 16384, 32768 },
-		{ 0, 0, 0, 1, 1, 2, 3, 16383, 16384, 32768 } },
-	{ 0xc000,
-		{ 0, 0, 0, 1, 2, 3, 5, 24575, 24576, 49152 },
-		{ 0, 0, 1, 1, 2, 3, 5, 24575, 24576, 49152 } },
-	{ 0xffff,
-		{ 0, 0, 0, 1, 2, 3, 6, 32766, 32767, 65535 },
-		{ 0, 0, 1, 1, 3, 3, 7, 32767, 32767, 65535 } },
-	{ 0x10000,
-		{ 0, 1, 1, 2, 3, 4, 7, 32767, 32768, 65536 },
-		{ 0, 1, 1, 2, 3, 4, 7, 32767, 32768, 65536 } },
-	{ 0x20000,
-		{ 0, 2, 2, 4, 6, 8, 14, 65534, 65536, 131072 },
-		{ 1, 2, 3, 4, 7, 8, 15, 65535, 65536, 131072 } },
-};
-
-#define NR_VECTORS	ARRAY_SIZE(vectors)
-
 TEST(table)
 {
 	struct profil_region region = { .offset = 0x400000, .size = 1 << 20 };
 	unsigned int v, d;
 
-	for (v = 0; v < NR_VECTORS; v++) {
+	for (v = 0; v < ARRAY_SIZE(vectors); v++) {
 		region.scale = vectors[v].scale;
 		for (d = 0; d < NR_DISTANCES; d++) {
 			u64 pc = region.offset + distances[d];
