@@ -87,6 +87,20 @@ struct profil_region region_of(const void *text, const void *end, void *bins,
 	return region;
 }
 
+/* One counter for all of the text. */
+struct profil_region counter_of(const void *text, const void *end, void *bin,
+				unsigned int width)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)bin,
+		.size = width,
+		.offset = (uintptr_t)text,
+		.scale = 65536 * width / ((uintptr_t)end - (uintptr_t)text),
+	};
+
+	return region;
+}
+
 struct profil_region overflow_bin(void *bin, unsigned int width)
 {
 	struct profil_region region = {
@@ -157,6 +171,27 @@ bool burn_ticks(uint64_t nr)
 bool burn_counted(uint64_t nr)
 {
 	return burn_more(true, nr);
+}
+
+/*
+ * Who touches the page waits until it is served by way of the descriptor that
+ * this returns; -1 if there is none to be had.
+ */
+int userfault(void *page, unsigned int flags)
+{
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | flags);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register area = {
+		.range = { (uintptr_t)page, sysconf(_SC_PAGESIZE) },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) ||
+			ioctl(fd, UFFDIO_REGISTER, &area))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 /*

@@ -43,6 +43,8 @@ void burn_thread_ns(uint64_t ns);
 
 struct profil_region region_of(const void *text, const void *end, void *bins,
 			       unsigned int width);
+struct profil_region counter_of(const void *text, const void *end, void *bin,
+				unsigned int width);
 struct profil_region overflow_bin(void *bin, unsigned int width);
 
 int set_regions(const struct profil_region *regions, unsigned int nr,
@@ -51,6 +53,8 @@ int set_regions(const struct profil_region *regions, unsigned int nr,
 struct profil_status status_now(void);
 bool burn_ticks(uint64_t nr);
 bool burn_counted(uint64_t nr);
+
+int userfault(void *page, unsigned int flags);
 
 void *loop_at(uintptr_t pc);
 void __attribute__((noreturn)) stand_still(void *loop);

@@ -216,12 +216,10 @@ static bool burn_by_turns(uint64_t nr)
 static void copied_after_fork(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(faults) *self, uint32_t *bin)
 {
-	struct profil_region region = region_of(TEXT_OF(turn), bin, 4);
+	/* For the text that runs after the fork only */
+	struct profil_region region = counter_of(TEXT_OF(turn), bin, 4);
 	pid_t child;
 
-	/* One counter for the text that runs after the fork only */
-	region.scale = 65536 * 4 / region.size;
-	region.size = 4;
 	*bin = 7;
 	ASSERT_EQ(0, set_regions(&region, 1, 4, MS, 0));
 	child = fork_child();
@@ -323,6 +321,32 @@ TEST_F(faults, file_truncated_below_it)
 	ASSERT_EQ(0, ftruncate(fd, 2 * PAGE));
 	stays_off(_metadata, self);
 	EXPECT_EQ(0, bin[PAGE / 4]);
+}
+
+/* A region that goes off is told in the status, and nowhere else. */
+TEST_F(faults, nothing_in_the_kernels_log)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	char line[2000];
+	ssize_t length;
+
+	if (log < 0)
+		SKIP(return, "/dev/kmsg: %s", strerror(errno));
+	ASSERT_EQ(0, lseek(log, 0, SEEK_END));
+	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ));
+	goes_off(_metadata, self, PROFIL_REGION_READONLY);
+	ASSERT_EQ(0, munmap(bin, PAGE));
+	ASSERT_EQ(0, start(bin));
+	goes_off(_metadata, self, PROFIL_REGION_UNMAPPED);
+	while ((length = read(log, line, sizeof(line) - 1)) > 0) {
+		line[length] = '\0';
+		/* Others may have something to say. */
+		EXPECT_EQ(NULL, strstr(line, "profil"));
+		EXPECT_EQ(NULL, strstr(line, "faults"));
+	}
+	close(log);
 }
 
 /* Each time a fresh page of zeros: what was in it is gone, but no tick. */

@@ -7,7 +7,9 @@
  * usual. Neither touches a profile that runs.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -156,6 +158,35 @@ TEST_F(quota, as_many_profiles_as_allowed)
 	while (start_as(self->user) == EAGAIN)
 		usleep(1000);
 	EXPECT_EQ(0, start_as(self->user));
+}
+
+/* A descriptor that the dead had used stands for nothing of theirs. */
+TEST_F(quota, exit_frees_it_whatever_descriptors_are_open)
+{
+	struct profil_status status = { .size = sizeof(status) };
+	int fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	struct profil_region region = overflow_bin(&bin, sizeof(bin));
+	struct profil_set set = {
+		.size = sizeof(set),
+		.width = sizeof(bin),
+		.nr_regions = 1,
+		.regions = (uintptr_t)&region,
+	};
+	pid_t child;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, put(PARAMETERS "max_profiles", "1"));
+	child = fork_child();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(become(self->user) || ioctl(fd, PROFIL_IOC_SET, &set));
+	EXPECT_EQ(0, wait_child(child));
+	while (start_as(self->user) == EAGAIN)
+		usleep(1000);
+	EXPECT_EQ(0, start_as(self->user));
+	EXPECT_EQ(0, ioctl(fd, PROFIL_IOC_STATUS, &status));
+	EXPECT_EQ(PROFIL_STATE_OFF, status.state);
+	close(fd);
 }
 
 TEST_F(quota, replacing_is_always_allowed)

@@ -167,6 +167,41 @@ TEST(counter_of_64_bits)
 	EXPECT_EQ(0, last.counted);
 }
 
+OWN_TEXT(turn) static void turn(void)
+{
+	for (volatile int i = 0; i < 100000; i++)
+		;
+}
+
+/* One counter is full, again and again, and the other one goes on. */
+TEST(full_counter_does_not_stop_others)
+{
+	struct profil_region regions[2] = {
+		counter_of(TEXT_OF(turn), &bins.two[4], 2),
+		overflow_bin(&bins.two[6], 2),
+	};
+	struct profil_status last = { .size = sizeof(last) };
+	struct profil_region_status each[2];
+	int patience = 1000;
+
+	bins.two[4] = UINT16_MAX;
+	bins.two[6] = 0;
+	ASSERT_EQ(0, set_regions(regions, 2, 2, MS, 0));
+	do {
+		turn();
+		burn_thread_ns(MS);
+		EXPECT_EQ(0, profil_status(&last, each, 2));
+	} while ((each[0].clipped < 5 || each[1].counted < 5) && --patience);
+	EXPECT_EQ(PROFIL_STATE_ON, last.state);
+	EXPECT_EQ(0, profil_stop(&last, each, 2));
+	EXPECT_LE(5, each[0].clipped);
+	EXPECT_LE(5, each[1].counted);
+	EXPECT_EQ(last.clipped, each[0].clipped);
+	EXPECT_EQ(UINT16_MAX, bins.two[4]);
+	EXPECT_EQ(each[1].counted, bins.two[6]);
+	EXPECT_CONSERVED(&last);
+}
+
 /* Start with System V's rule; spend time until it has stopped. */
 static struct profil_status svr4(struct __test_metadata *_metadata)
 {

@@ -155,6 +155,22 @@ TEST_F(running, unknown_flags)
 		refused(_metadata, self, EINVAL, &self->prof, 1, 1u << bit);
 }
 
+/* Those of the C library, as programs have been compiled with. */
+TEST_F(running, numbers_of_the_flags)
+{
+	static const struct {
+		unsigned int width;
+		uint64_t period_ns;
+	} means[] = { { 2, 10 * MS }, { 4, 10 * MS }, { 2, MS }, { 4, MS } };
+	unsigned int flags;
+
+	for (flags = 0; flags < 4; flags++) {
+		EXPECT_EQ(0, sprofil(&self->prof, 1, NULL, flags));
+		EXPECT_EQ(means[flags].width, status_now().width);
+		EXPECT_EQ(means[flags].period_ns, status_now().period_ns);
+	}
+}
+
 TEST_F(running, overflow_bin_not_last)
 {
 	struct prof regions[2] = { self->prof, self->prof };

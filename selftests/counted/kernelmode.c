@@ -67,6 +67,19 @@ static void read_zeros(FIXTURE_DATA(kernel) *self, uint64_t ns)
 			syscall(SYS_read, self->zero, block, BLOCK);
 }
 
+/* Gives the address at which the system call returns. */
+static __attribute__((noinline)) uintptr_t read_block(int fd)
+{
+	register long number asm("rax") = SYS_read;
+	uintptr_t after;
+
+	asm volatile("lea 1f(%%rip), %1\n\tsyscall\n1:"
+		     : "+r" (number), "=&r" (after)
+		     : "D" (fd), "S" (block), "d" (BLOCK)
+		     : "rcx", "r11", "memory");
+	return after;
+}
+
 /* In user mode: where time counts instructions this is 100 us for each look. */
 static void spend_ns(uint64_t ns)
 {
@@ -167,6 +180,30 @@ TEST_F(kernel, left_out)
 		      share * (1 - share) * last.ticks);
 	/* In user mode there are only a few instructions before and after. */
 	EXPECT_GT(0.02 * last.ticks, fates[0].counted);
+}
+
+/* One counter for the one program counter after the system call. */
+TEST_F(kernel, return_address)
+{
+	uintptr_t after = read_block(self->zero);
+	const struct profil_region regions[] = {
+		{
+			.base = (uintptr_t)self->bins,
+			.size = 4,
+			.offset = after,
+			.scale = 65536 * 4,
+		},
+		overflow_bin(&self->bins[255], 4),
+	};
+	struct profil_status last = { .size = sizeof(last) };
+	struct profil_region_status fates[2];
+
+	ASSERT_EQ(0, set_regions(regions, 2, 4, MS, PROFIL_SET_SVR4_ARITH));
+	for (uint64_t end = thread_cpu_ns() + SECOND; thread_cpu_ns() < end;)
+		read_block(self->zero);
+	check(_metadata, self, &last, fates);
+	EXPECT_LT(0.95 * last.ticks, last.kernel);
+	EXPECT_LT(0.95 * last.kernel, fates[0].counted);
 }
 
 TEST_HARNESS_MAIN
