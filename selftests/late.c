@@ -55,12 +55,12 @@ TEST(owed_ticks_are_counted)
 		watch(&bins[0], &jumps);
 	to = moment_now();
 	ASSERT_EQ(0, profil_stop(&last, NULL, 0));
+	if (!jumps.nr)
+		SKIP(return, "no tick was late");
 	TH_LOG("%llu ticks; %u times more than one at once, up to %u",
 	       last.ticks, jumps.nr, jumps.largest);
 	EXPECT_TICKS(&from, &to);
 	EXPECT_EQ(last.ticks, bins[0] + bins[1]);
-	if (!jumps.nr)
-		SKIP(return, "no tick was late");
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bounded.c - ticks that wait for a page take a bounded amount of memory
+ *
+ * All counters are in a page that is never served, and the program spreads its
+ * ticks over more of them than may wait at a time. The others are told as lost
+ * at once, long before patience with the page is at its end, a second later.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+
+#define PAGE		4096
+#define TICKS		2000
+#define PERIOD		(200 * 1000)
+
+/* The module has room for 128 counters, with however many ticks each. */
+#define WAITING		128
+
+/* As many instructions as there are 16-bit counters in the page, and more. */
+OWN_TEXT(sled) static void sled(void)
+{
+	asm volatile(".rept 2000\n\tnop\n\t.endr");
+}
+
+TEST(only_so_many_ticks_wait)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct profil_status now = { .size = sizeof(now) };
+	struct profil_region region;
+	double share;
+
+	ASSERT_NE(MAP_FAILED, page);
+	if (userfault(page, 0) < 0)
+		SKIP(return, "userfaultfd: %s", strerror(errno));
+	region = region_of(TEXT_OF(sled), page, 2);
+	region.scale = 2 * 65536;
+	region.size = PAGE;
+	ASSERT_EQ(0, set_regions(&region, 1, 2, PERIOD,
+				 PROFIL_SET_SVR4_ARITH));
+	for (uint64_t end = thread_cpu_ns() + TICKS * PERIOD;
+	     thread_cpu_ns() < end;)
+		for (int i = 0; i < 1000; i++)
+			sled();
+	ASSERT_EQ(0, profil_status(&now, NULL, 0));
+	TH_LOG("%llu ticks: %llu lost, %llu wait, %llu outside", now.ticks,
+	       now.lost, now.pending, now.outside);
+	EXPECT_EQ(0, now.counted);
+	/* Those of the first 128 of 2000 counters wait, one after the other. */
+	share = WAITING / 2000.0;
+	EXPECT_LE(WAITING, now.pending);
+	EXPECT_GT(WAITING + 2 * share * TICKS, now.pending);
+	EXPECT_LT((1 - 2 * share) * TICKS - 2 * WAITING, now.lost);
+	EXPECT_EQ(0, profil_stop(&now, NULL, 0));
+	EXPECT_CONSERVED(&now);
+	EXPECT_EQ(0, now.pending);
+}
+
+TEST_HARNESS_MAIN
