@@ -4,7 +4,8 @@
  *
  * Each trap is sprung twice by the same code in a process of its own: with the
  * C library's functions, to tell what they do, which never fails a test; and
- * with ours, which have to be right.
+ * with ours, which have to be right. The one about the period is in
+ * counted/period.c.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -302,44 +303,6 @@ TEST_F(traps, pc_in_no_region_is_credited_to_one)
 	EXPECT_EQ(0, spring(self, &self->ours, be_between_regions));
 	EXPECT_LT(0, seen->number[0]);
 	EXPECT_EQ(0, sum16(seen->bins[0], 1024));
-}
-
-static void ask_for_the_period(const struct library *library,
-			       struct seen *seen)
-{
-	struct prof all = { bins, sizeof(bins), TEXT, ALL };
-	struct timeval time = { 0, 0 };
-	uint64_t begin;
-
-	if (library->sprofil(&all, 1, &time, PROF_USHORT))
-		_exit(98);
-	begin = process_cpu_ns();
-	while (process_cpu_ns() < begin + 600 * MS)
-		for (volatile int i = 0; i < 100000; i++)
-			;
-	seen->number[0] = time.tv_usec;
-	seen->number[1] = sum16(bins, 8);
-	seen->number[2] = (process_cpu_ns() - begin) / 1000;
-}
-
-/*
- * The ticks in the program's own text, which nearly all are: the rest, while
- * the clock is read, is below the factor that is looked for. Their number has
- * the CPU time over the period as its greatest mean and its greatest variance.
- */
-TEST_F(traps, period_is_wrong)
-{
-	const long *number = self->seen->number;
-	double due;
-
-	spring(self, &self->c, ask_for_the_period);
-	TH_LOG("C library: says %ld us; %ld ticks in %ld us are one in %ld us",
-	       number[0], number[1], number[2],
-	       number[1] ? number[2] / number[1] : 0);
-	EXPECT_EQ(0, spring(self, &self->ours, ask_for_the_period));
-	EXPECT_EQ(10000, number[0]);
-	due = (double)number[2] / number[0];
-	EXPECT_CHANCE("ticks", number[1], due, due);
 }
 
 static void give_a_bad_buffer(const struct library *library,
