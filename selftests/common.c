@@ -179,7 +179,7 @@ bool burn_counted(uint64_t nr)
  */
 int userfault(void *page, unsigned int flags)
 {
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | flags);
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | flags);
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register area = {
 		.range = { (uintptr_t)page, sysconf(_SC_PAGESIZE) },
@@ -246,27 +246,6 @@ void helper_path(char *path, size_t size, const char *name)
 	path[length < 0 ? 0 : length] = '\0';
 	length = strrchr(path, '/') - path;
 	snprintf(path + length, size - length, "/helpers/%s", name);
-}
-
-/*
- * A descriptor from which to read who waits for a page that is not there yet;
- * -1 if this kernel has no such thing.
- */
-int userfault(void *page, unsigned int flags)
-{
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | flags);
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register area = {
-		.range = { (uintptr_t)page, sysconf(_SC_PAGESIZE) },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) ||
-			ioctl(fd, UFFDIO_REGISTER, &area))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 uint64_t sum16(const uint16_t *bins, size_t nr)

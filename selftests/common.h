@@ -54,8 +54,6 @@ struct profil_status status_now(void);
 bool burn_ticks(uint64_t nr);
 bool burn_counted(uint64_t nr);
 
-int userfault(void *page, unsigned int flags);
-
 void *loop_at(uintptr_t pc);
 void __attribute__((noreturn)) stand_still(void *loop);
 
