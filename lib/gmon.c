@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * gmon.c - programs compiled with -pg, from their start to their end
+ *
+ * Takes the place of the C library's functions of the same names. What the
+ * compiler adds to a program with -pg calls __monstartup() before main(), and
+ * _mcleanup() at exit().
+ *
+ * Everything that is counted lies in one mapping, made here. Its first page
+ * says what is counted and how; the rest is counters, which the kernel clears
+ * in a child by fork, whatever call made it: the child counts its own part, and
+ * what its parent had counted is not counted twice. Nothing else is needed at
+ * fork, also if other threads are counting at that moment.
+ *
+ * A mapping that mcount may know is never removed: a thread may be about to
+ * count in it. That costs something only in a program that starts many times.
+ */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/gmon.h>
+#include <sys/mman.h>
+
+#include "device.h"
+#include "gmon.h"
+
+/* gprof wants to know how long a tick is, even where there is none. */
+#define DEFAULT_RATE	100
+
+/* What has been started, and not been written yet. */
+static struct gmon *gmon_current;
+
+struct gmon_place {
+	uintptr_t address;
+	uintptr_t load;
+};
+
+static bool gmon_in_segment(const struct dl_phdr_info *info, int segment,
+			    uintptr_t address)
+{
+	uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[segment].p_vaddr;
+
+	return info->dlpi_phdr[segment].p_type == PT_LOAD &&
+		address - begin < info->dlpi_phdr[segment].p_memsz;
+}
+
+static int gmon_find_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct gmon_place *place = data;
+	int i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		if (!gmon_in_segment(info, i, place->address))
+			continue;
+		place->load = info->dlpi_addr;
+		return 1;
+	}
+	return 0;
+}
+
+/* Run-time minus link-time address of the object that has @address. */
+static uintptr_t gmon_load(uintptr_t address)
+{
+	struct gmon_place place = { .address = address };
+
+	dl_iterate_phdr(gmon_find_object, &place);
+	return place.load;
+}
+
+static uint32_t gmon_entry(uintptr_t low, size_t length)
+{
+	uintptr_t entry = getauxval(AT_ENTRY) - low;
+
+	return entry < length ? entry : 0;
+}
+
+/* Counters that a child finds cleared, behind a page that it inherits. */
+static void *gmon_map(size_t page, size_t counters)
+{
+	char *map = mmap(NULL, page + counters, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int error;
+
+	if (map == MAP_FAILED)
+		return NULL;
+	if (!madvise(map + page, counters, MADV_WIPEONFORK))
+		return map;
+	error = errno;
+	munmap(map, page + counters);
+	errno = error;
+	return NULL;
+}
+
+/* @low and @length are multiples of GMON_BIN_TEXT. */
+static struct gmon *gmon_new(uintptr_t low, size_t length)
+{
+	unsigned int bits = gmon_arcs_bits(length);
+	size_t slots = sizeof(struct gmon_arc) << bits;
+	size_t bins = length / GMON_BIN_TEXT * sizeof(uint16_t);
+	size_t page = getauxval(AT_PAGESZ);
+	struct gmon *gmon;
+
+	if (length > UINT32_MAX) {
+		errno = EFBIG;
+		return NULL;
+	}
+	gmon = gmon_map(page, sizeof(struct gmon_own) + slots + bins);
+	if (!gmon)
+		return NULL;
+	gmon->low = low;
+	gmon->length = length;
+	gmon->load = gmon_load(low);
+	gmon->entry = gmon_entry(low, length);
+	gmon->rate = DEFAULT_RATE;
+	gmon->own = (void *)((char *)gmon + page);
+	gmon->own->original = 1;
+	gmon->arcs.slots = (void *)(gmon->own + 1);
+	gmon->arcs.nr = (size_t)1 << bits;
+	gmon->arcs.bits = bits;
+	gmon->arcs.dropped = &gmon->own->dropped;
+	gmon->bins = (void *)(gmon->arcs.slots + gmon->arcs.nr);
+	gmon->nr_bins = length / GMON_BIN_TEXT;
+	return gmon;
+}
+
+/* Once: programs may call moncontrol() often. */
+static void gmon_say_no_time(struct gmon *gmon)
+{
+	bool missing = errno == ENOENT || errno == ENODEV || errno == ENXIO;
+
+	if (gmon->said)
+		return;
+	gmon->said = true;
+	gmon_say("calls are counted, time is not: " PROFIL_DEVICE ": %s%s",
+		 strerrordesc_np(errno),
+		 missing ? "; load the module: modprobe profil" : "");
+}
+
+/*
+ * Two bytes of counter for four of text is half a counter for each two bytes:
+ * exact, with no rounding that grows towards the end of the text.
+ */
+static void gmon_profile(struct gmon *gmon)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)gmon->bins,
+		.size = gmon->nr_bins * sizeof(*gmon->bins),
+		.offset = gmon->low,
+		.scale = 65536 * sizeof(*gmon->bins) / GMON_BIN_TEXT,
+	};
+	struct profil_set set = {
+		.size = sizeof(set),
+		.width = sizeof(*gmon->bins),
+		.nr_regions = 1,
+		.regions = (uintptr_t)&region,
+	};
+
+	gmon->on = !profil_set(&set);
+	if (gmon->on)
+		gmon->rate = (1000000000 + set.period_ns / 2) / set.period_ns;
+	else
+		gmon_say_no_time(gmon);
+}
+
+static void gmon_stop(struct gmon *gmon)
+{
+	struct profil_status last = { .size = sizeof(last) };
+
+	if (profil_stop(&last, NULL, 0))
+		gmon_say("the profile cannot be stopped: %s",
+			 strerrordesc_np(errno));
+	else if (gmon && gmon->on && !last.period_ns)
+		gmon_say("time may be incomplete: the profile was stopped by the program, not inherited by fork, or is out of reach in a chroot");
+	if (gmon)
+		gmon->on = false;
+}
+
+/**
+ * moncontrol() - stop counting calls and time, or go on
+ * @mode: 0 to stop
+ *
+ * What has been counted stays.
+ */
+__attribute__((weak)) PROFIL_PUBLIC void moncontrol(int mode)
+{
+	struct gmon *gmon = __atomic_load_n(&gmon_current, __ATOMIC_ACQUIRE);
+	int error = errno;
+
+	__atomic_store_n(&gmon_counting, mode ? gmon : NULL, __ATOMIC_RELEASE);
+	if (mode && gmon)
+		gmon_profile(gmon);
+	else
+		gmon_stop(gmon);
+	errno = error;
+}
+
+/**
+ * __monstartup() - count calls and time from now on
+ * @low: where the text begins
+ * @high: where it ends
+ *
+ * If something is being counted already, this takes its place.
+ */
+PROFIL_PUBLIC void __monstartup(unsigned long low, unsigned long high)
+{
+	int error = errno;
+	struct gmon *gmon;
+
+	low -= low % GMON_BIN_TEXT;
+	high += -high % GMON_BIN_TEXT;
+	gmon = gmon_new(low, high - low);
+	if (gmon) {
+		__atomic_store_n(&gmon_current, gmon, __ATOMIC_RELEASE);
+		moncontrol(1);
+	} else {
+		gmon_say("nothing is counted: %s", strerrordesc_np(errno));
+	}
+	errno = error;
+}
+
+PROFIL_PUBLIC void monstartup(unsigned long low, unsigned long high)
+	__attribute__((weak, alias("__monstartup")));
+
+/**
+ * _mcleanup() - stop counting, and write what has been counted
+ *
+ * Once: a second call does nothing, unless there was another start.
+ */
+PROFIL_PUBLIC void _mcleanup(void)
+{
+	int error = errno;
+	struct gmon *gmon;
+
+	moncontrol(0);
+	gmon = __atomic_exchange_n(&gmon_current, NULL, __ATOMIC_ACQ_REL);
+	if (gmon)
+		gmon_write(gmon);
+	errno = error;
+}
