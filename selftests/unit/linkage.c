@@ -35,4 +35,14 @@ TEST(address_is_the_library_s)
 	EXPECT_EQ(-1, function(counters, sizeof(counters), 0, 0xffffffff));
 }
 
+/* What is for programs compiled with -pg stays out of others. */
+extern const char gmon_counting[] __attribute__((weak));
+
+TEST(nothing_for_gprof_comes_along)
+{
+	const char *volatile counting = gmon_counting;
+
+	EXPECT_EQ(NULL, counting);
+}
+
 TEST_HARNESS_MAIN
