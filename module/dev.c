@@ -139,9 +139,9 @@ static int profil_try_timeval(const struct profil_set *set)
 {
 	void __user *to = u64_to_user_ptr(set->timeval);
 	s64 old[2];
+	size_t size = min_t(size_t, set->timeval_size, sizeof(old));
 
-	if (copy_from_user(old, to, set->timeval_size) ||
-	    copy_to_user(to, old, set->timeval_size))
+	if (copy_from_user(old, to, size) || copy_to_user(to, old, size))
 		return -EFAULT;
 	return 0;
 }
