@@ -138,11 +138,6 @@ TEST(every_tick_of_10_ms_in_16_bits)
 	loop(_metadata, in_user_mode, 10 * MS, 50 * SECOND, 2);
 }
 
-TEST(every_tick_of_10_ms_in_32_bits)
-{
-	loop(_metadata, in_user_mode, 10 * MS, 50 * SECOND, 4);
-}
-
 TEST(every_tick_of_100_us)
 {
 	loop(_metadata, in_user_mode, 100 * US, 10 * SECOND, 4);
