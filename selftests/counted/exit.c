@@ -84,7 +84,7 @@ TEST_F(ended, its_last_ticks_come_at_once)
 	TH_LOG("%u ticks; the last one %.3f ms after wait()", *self->bin,
 	       latest / 1e6);
 	EXPECT_LT(5 * ROUNDS, *self->bin);
-	EXPECT_GE(AT_ONCE_NS, latest);
+	EXPECT_GE(slack() * AT_ONCE_NS, latest);
 }
 
 static int copy_of_this_program(char *path)
@@ -136,7 +136,9 @@ TEST_F(ended, its_executable_can_be_written_at_once)
 	}
 	unlink(path);
 	TH_LOG("busy for %.3f ms after wait()", longest / 1e6);
-	EXPECT_GE(AT_ONCE_NS, longest);
+	/* Sanitizers take tens of milliseconds to take its memory apart. */
+	if (slack() == 1)
+		EXPECT_GE(AT_ONCE_NS, longest);
 }
 
 /* What the copy does. */

