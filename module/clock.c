@@ -86,6 +86,17 @@ static struct mm_struct *profil_task_mm(const struct task_struct *task)
 	return task->flags & PF_KTHREAD ? NULL : task->mm;
 }
 
+/*
+ * The same of the task that runs now. One that has left its memory by exit goes
+ * on spending that time until it is switched out.
+ */
+static struct mm_struct *profil_current_mm(const struct profil_cpu *cpu)
+{
+	if (current->flags & PF_KTHREAD)
+		return NULL;
+	return current->mm ? current->mm : cpu->mm;
+}
+
 /* The run of an address space, if it is on. Under RCU. */
 static struct profil_run *profil_find_run(const struct mm_struct *mm)
 {
@@ -179,6 +190,43 @@ static u64 profil_user_pc(struct task_struct *task)
 	return instruction_pointer(task_pt_regs(task));
 }
 
+/**
+ * profil_clock_tick() - the interrupt
+ * @regs: what it interrupted
+ *
+ * Context: hard interrupt.
+ * Return: when the next one shall come, or PROFIL_PARKED.
+ */
+u64 profil_clock_tick(struct pt_regs *regs)
+{
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	struct mm_struct *mm = profil_current_mm(cpu);
+	u64 now = ktime_get_ns();
+	struct profil_run *run;
+	u64 next = PROFIL_PARKED;
+
+	rcu_read_lock();
+	run = profil_find_run(mm);
+	if (!run) {
+		WRITE_ONCE(cpu->mm, NULL);
+	} else if (cpu->mm == mm && cpu->serial == run->serial) {
+		bool user = user_mode(regs);
+		u64 pc = user ? instruction_pointer(regs) :
+				profil_user_pc(current);
+
+		next = profil_interval_settle(cpu, run, now, pc, user);
+	} else {
+		/* The run was published a moment ago. */
+		next = profil_interval_open(cpu, run, mm, now);
+	}
+	rcu_read_unlock();
+
+	if (!cpu->is_up)
+		next = PROFIL_PARKED;
+	cpu->armed = max(next, now + PROFIL_GAP_NS);
+	return cpu->armed;
+}
+
 /*
  * End the interval, if there is one. The task that ran is known; what it ran it
  * may have left by exit, or for another program by exec.
@@ -200,43 +248,6 @@ static void profil_interval_close(struct profil_cpu *cpu,
 			profil_deliver_hurry(run);
 	}
 	WRITE_ONCE(cpu->mm, NULL);
-}
-
-/**
- * profil_clock_tick() - the interrupt
- * @regs: what it interrupted
- *
- * Context: hard interrupt.
- * Return: when the next one shall come, or PROFIL_PARKED.
- */
-u64 profil_clock_tick(struct pt_regs *regs)
-{
-	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
-	struct mm_struct *mm = profil_task_mm(current);
-	u64 now = ktime_get_ns();
-	struct profil_run *run;
-	u64 next = PROFIL_PARKED;
-
-	rcu_read_lock();
-	run = profil_find_run(mm);
-	if (!run) {
-		profil_interval_close(cpu, current, now);
-	} else if (cpu->mm == mm && cpu->serial == run->serial) {
-		bool user = user_mode(regs);
-		u64 pc = user ? instruction_pointer(regs) :
-				profil_user_pc(current);
-
-		next = profil_interval_settle(cpu, run, now, pc, user);
-	} else {
-		/* The run was published a moment ago. */
-		next = profil_interval_open(cpu, run, mm, now);
-	}
-	rcu_read_unlock();
-
-	if (!cpu->is_up)
-		next = PROFIL_PARKED;
-	cpu->armed = max(next, now + PROFIL_GAP_NS);
-	return cpu->armed;
 }
 
 /* Context: scheduler, hard interrupts off, its locks held. */
