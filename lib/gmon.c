@@ -87,12 +87,32 @@ static void *gmon_map(size_t page, size_t counters)
 
 	if (map == MAP_FAILED)
 		return NULL;
+	error = errno;
+	/* A call must not wait for two megabytes to be cleared. */
+	madvise(map + page, counters, MADV_NOHUGEPAGE);
+	errno = error;
 	if (!madvise(map + page, counters, MADV_WIPEONFORK))
 		return map;
 	error = errno;
 	munmap(map, page + counters);
 	errno = error;
 	return NULL;
+}
+
+/* A word that the first start sets, and that a child finds cleared. */
+static bool gmon_is_child(void)
+{
+	static uint32_t *original;
+	uint32_t *page = __atomic_load_n(&original, __ATOMIC_ACQUIRE);
+
+	if (page)
+		return !*page;
+	page = gmon_map(0, getauxval(AT_PAGESZ));
+	if (page) {
+		*page = 1;
+		__atomic_store_n(&original, page, __ATOMIC_RELEASE);
+	}
+	return false;
 }
 
 /* @low and @length are multiples of GMON_BIN_TEXT. */
@@ -117,7 +137,7 @@ static struct gmon *gmon_new(uintptr_t low, size_t length)
 	gmon->entry = gmon_entry(low, length);
 	gmon->rate = DEFAULT_RATE;
 	gmon->own = (void *)((char *)gmon + page);
-	gmon->own->original = 1;
+	gmon->own->original = !gmon_is_child();
 	gmon->arcs.slots = (void *)(gmon->own + 1);
 	gmon->arcs.nr = (size_t)1 << bits;
 	gmon->arcs.bits = bits;
@@ -173,37 +193,41 @@ static void gmon_stop(struct gmon *gmon)
 	if (profil_stop(&last, NULL, 0))
 		gmon_say("the profile cannot be stopped: %s",
 			 strerrordesc_np(errno));
-	else if (gmon && gmon->on && !last.period_ns)
+	else if (gmon->on && !last.period_ns)
 		gmon_say("time may be incomplete: the profile was stopped by the program, not inherited by fork, or is out of reach in a chroot");
-	if (gmon)
-		gmon->on = false;
+	gmon->on = false;
+}
+
+/* Not by its public name, which a program may have a function of. */
+static void gmon_control(int mode)
+{
+	struct gmon *gmon = __atomic_load_n(&gmon_current, __ATOMIC_ACQUIRE);
+	int error = errno;
+
+	__atomic_store_n(&gmon_counting, mode ? gmon : NULL, __ATOMIC_RELEASE);
+	if (gmon && mode)
+		gmon_profile(gmon);
+	else if (gmon)
+		gmon_stop(gmon);
+	errno = error;
 }
 
 /**
  * moncontrol() - stop counting calls and time, or go on
  * @mode: 0 to stop
  *
- * What has been counted stays.
+ * What has been counted stays. Nothing happens if nothing has been started.
  */
-__attribute__((weak)) PROFIL_PUBLIC void moncontrol(int mode)
-{
-	struct gmon *gmon = __atomic_load_n(&gmon_current, __ATOMIC_ACQUIRE);
-	int error = errno;
-
-	__atomic_store_n(&gmon_counting, mode ? gmon : NULL, __ATOMIC_RELEASE);
-	if (mode && gmon)
-		gmon_profile(gmon);
-	else
-		gmon_stop(gmon);
-	errno = error;
-}
+PROFIL_PUBLIC void moncontrol(int mode)
+	__attribute__((weak, alias("gmon_control")));
 
 /**
  * __monstartup() - count calls and time from now on
  * @low: where the text begins
  * @high: where it ends
  *
- * If something is being counted already, this takes its place.
+ * If something is being counted already, this takes its place, if there is
+ * memory for it.
  */
 PROFIL_PUBLIC void __monstartup(unsigned long low, unsigned long high)
 {
@@ -215,7 +239,7 @@ PROFIL_PUBLIC void __monstartup(unsigned long low, unsigned long high)
 	gmon = gmon_new(low, high - low);
 	if (gmon) {
 		__atomic_store_n(&gmon_current, gmon, __ATOMIC_RELEASE);
-		moncontrol(1);
+		gmon_control(1);
 	} else {
 		gmon_say("nothing is counted: %s", strerrordesc_np(errno));
 	}
@@ -235,7 +259,7 @@ PROFIL_PUBLIC void _mcleanup(void)
 	int error = errno;
 	struct gmon *gmon;
 
-	moncontrol(0);
+	gmon_control(0);
 	gmon = __atomic_exchange_n(&gmon_current, NULL, __ATOMIC_ACQ_REL);
 	if (gmon)
 		gmon_write(gmon);

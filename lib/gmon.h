@@ -18,7 +18,7 @@
 /**
  * struct gmon_own - what a process has counted itself, and a child has not
  * @dropped: calls that found no place in the table
- * @original: 1; 0 in a child, where all of this is cleared
+ * @original: 1; 0 in a child by fork, where all of this is cleared
  */
 struct gmon_own {
 	uint64_t dropped;

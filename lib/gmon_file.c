@@ -2,9 +2,9 @@
 /*
  * gmon_file.c - writes gmon.out, for gprof
  *
- * At exit(), or wherever a program calls _mcleanup(), be it a signal handler:
- * allocates nothing, and uses no streams. The format is that of
- * <sys/gmon_out.h>: a header, and records that each begin with a tag.
+ * At exit(), or wherever a program calls _mcleanup(): allocates nothing, and
+ * uses no streams. The format is that of <sys/gmon_out.h>: a header, and
+ * records that each begin with a tag.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -74,9 +74,11 @@ static void gmon_file_write(struct gmon_file *file, const void *data,
 	while (size && !file->error) {
 		ssize_t written = syscall(SYS_write, file->fd, rest, size);
 
-		if (written >= 0) {
+		if (written > 0) {
 			rest += written;
 			size -= written;
+		} else if (!written) {
+			file->error = EIO;
 		} else if (errno != EINTR) {
 			file->error = errno;
 		}

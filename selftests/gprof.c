@@ -431,6 +431,22 @@ TEST_F(gprof, moncontrol_stops_and_goes_on)
 	check_control(_metadata, "control-static");
 }
 
+static void check_own(struct __test_metadata *_metadata, const char *program)
+{
+	EXPECT_FALSE(is_said("libprofil"));
+	ASSERT_EQ(0, print(program, "gmon.out"));
+	EXPECT_CALLS(7, "step");
+	EXPECT_LT(0, flat("busy").ticks);
+}
+
+TEST_F(gprof, a_program_with_a_moncontrol_of_its_own_is_counted)
+{
+	ASSERT_EQ(0, run(PRELOAD, "own-pie", NULL));
+	check_own(_metadata, "own-pie");
+	ASSERT_EQ(0, run(NULL, "own-static", NULL));
+	check_own(_metadata, "own-static");
+}
+
 TEST_F(gprof, a_program_that_ends_the_profile_is_told_so)
 {
 	ASSERT_EQ(0, run(PRELOAD, "control-nopie", "profil"));

@@ -2,8 +2,7 @@
 /*
  * burn.h - CPU time in the function that asks for it
  *
- * For the programs here, which are compiled with -pg and know nothing of the
- * library.
+ * For the programs here, which are compiled with -pg.
  */
 #ifndef SELFTESTS_PG_BURN_H
 #define SELFTESTS_PG_BURN_H

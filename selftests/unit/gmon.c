@@ -319,6 +319,27 @@ TEST_F(gmon, a_child_begins_at_zero_and_leaves_its_parent_s_file)
 	EXPECT_EQ(0x1010, contents.from);
 }
 
+TEST_F(gmon, a_child_that_starts_anew_leaves_its_parent_s_file_too)
+{
+	int status;
+	pid_t pid;
+
+	start();
+	_mcleanup();
+	pid = fork();
+	if (!pid) {
+		start();
+		_mcleanup();
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, unlink("gmon.out"));
+	start();
+	_mcleanup();
+	EXPECT_EQ(0, access("gmon.out", F_OK));
+	EXPECT_EQ(0, system("set -- gmon.out.*; [ $# = 1 ] && [ -e $1 ]"));
+}
+
 TEST_F(gmon, a_link_is_not_followed)
 {
 	ASSERT_EQ(0, symlink("elsewhere", "gmon.out"));
