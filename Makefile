@@ -18,11 +18,11 @@ help:
 	@echo 'make            build the module, the library, examples and tests'
 	@echo 'make demo       set up, build, and profile a real program in a guest'
 	@echo 'make test       set up, build, and run every test, on both clocks'
-	@echo 'make test-debug the same on a kernel with sanitizers (built first,'
-	@echo '                about 10 minutes)'
+	@echo 'make test-debug the same on a kernel with sanitizers: 25 minutes, and'
+	@echo '                10 more to build it first'
 	@echo 'make fuzz       the fuzzers of the pure code alone, for a minute or'
 	@echo '                FUZZ_SECONDS'
-	@echo 'make setup      install what Debian 12 lacks; the two above do it too'
+	@echo 'make setup      install what Debian 12 lacks; demo and test do it too'
 	@echo 'make symcheck   compare what the module imports with module/symbols'
 	@echo 'make sparse     check the module with sparse'
 	@echo 'make checkpatch check the style of everything'
@@ -87,7 +87,7 @@ test-debug: setup
 	@selftests/vm/debug-kernel
 	@selftests/test debug
 
-fuzz:
+fuzz: setup
 	@$(MAKE) -s -C selftests/unit O=$(CURDIR)/$(O) fuzz
 
 debug-module:

@@ -23,7 +23,7 @@
  * Every function may be called from a signal handler and by several threads at
  * a time, and none is a cancellation point. Every call opens PROFIL_DEVICE,
  * makes one request and closes it again, so that besides the errors that are
- * told at each function all can fail with those of open(2): ENOENT or ENXIO
+ * told at each function all can fail with those of open(2): ENOENT, ENODEV or ENXIO
  * where the kernel has no such device, EACCES, EMFILE, ENFILE. errno is left
  * alone by a call that succeeds.
  */
