@@ -77,7 +77,7 @@ void profil_count(struct profil_run *run, const struct profil_tick *tick)
 		err = profil_add(run, place, tick->nr, &clipped);
 
 	raw_spin_lock(&run->lock);
-	profil_tally_taken(run, tick->nr, tick->user);
+	profil_tally_taken(run, place.region, tick->nr, tick->user);
 	if (left_out) {
 		run->totals.left_out += tick->nr;
 	} else if (place.region == PROFIL_NO_REGION) {

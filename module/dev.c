@@ -284,6 +284,7 @@ static int profil_put_tallies(const struct profil_status *status,
 			.counted = tallies[i].counted,
 			.clipped = tallies[i].clipped,
 			.lost = tallies[i].lost,
+			.kernel = tallies[i].kernel,
 			.state = tallies[i].state,
 		};
 

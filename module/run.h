@@ -40,6 +40,7 @@ struct profil_tally {
 	u64 counted;
 	u64 clipped;
 	u64 lost;
+	u64 kernel;
 	u32 state;
 };
 
@@ -68,7 +69,7 @@ struct profil_parcel {
  * @mm: the address space; kept as a structure (mmgrab), not as memory
  * @cpu_ns: CPU time covered
  * @lock: protects all from @state to @bag, and @tallies; hard interrupts off;
- *	nothing is taken inside
+ *	no lock of the module is taken inside
  * @state: enum profil_state; read without the lock too
  * @queued: the worker has been sent for, and the memory of @mm is held until
  *	it finds the bag empty; the worker alone unsets this

@@ -12,12 +12,17 @@
 
 #include "run.h"
 
-static inline void profil_tally_taken(struct profil_run *run, u32 nr, bool user)
+/* @region: to whom they belong, or PROFIL_NO_REGION. */
+static inline void profil_tally_taken(struct profil_run *run, u32 region,
+				      u32 nr, bool user)
 {
 	lockdep_assert_held(&run->lock);
 	run->totals.taken += nr;
-	if (!user)
-		run->totals.kernel += nr;
+	if (user)
+		return;
+	run->totals.kernel += nr;
+	if (region != PROFIL_NO_REGION)
+		run->tallies[region].kernel += nr;
 }
 
 static inline void profil_tally_counted(struct profil_run *run, u32 region,

@@ -25,7 +25,7 @@ TEST(structures_are_those_of_64_bits)
 	EXPECT_EQ(4, sizeof(void *));
 	EXPECT_EQ(32, sizeof(struct profil_region));
 	EXPECT_EQ(48, sizeof(struct profil_set));
-	EXPECT_EQ(32, sizeof(struct profil_region_status));
+	EXPECT_EQ(40, sizeof(struct profil_region_status));
 	EXPECT_EQ(120, sizeof(struct profil_status));
 	EXPECT_EQ(56, sizeof(struct profil_info));
 }

@@ -159,9 +159,11 @@ static bool adds_up(const struct arena *arena, uint64_t arg,
 		sum.counted += one.counted;
 		sum.clipped += one.clipped;
 		sum.lost += one.lost;
+		sum.kernel += one.kernel;
 	}
 	return sum.counted == status->counted &&
-	       sum.clipped == status->clipped && sum.lost == status->lost;
+	       sum.clipped == status->clipped && sum.lost == status->lost &&
+	       sum.kernel <= status->kernel;
 }
 
 /* What a status tells, or a stop of what ran @before. */

@@ -192,8 +192,9 @@ static void print_region(const char *name,
 			 const struct profil_region_status *region)
 {
 	printf("region %s: counted %" PRIu64 ", clipped %" PRIu64 ", lost %"
-	       PRIu64 "; %s\n", name, (uint64_t)region->counted,
-	       (uint64_t)region->clipped, (uint64_t)region->lost,
+	       PRIu64 ", in kernel mode %" PRIu64 "; %s\n", name,
+	       (uint64_t)region->counted, (uint64_t)region->clipped,
+	       (uint64_t)region->lost, (uint64_t)region->kernel,
 	       profil_region_state_string(region->state));
 }
 

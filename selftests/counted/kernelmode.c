@@ -113,6 +113,8 @@ static void check(struct __test_metadata *_metadata,
 	EXPECT_EQ(last->counted, sum32(self->bins, 256));
 	EXPECT_EQ(fates[0].counted, sum32(self->bins, 255));
 	EXPECT_EQ(fates[1].counted, self->bins[255]);
+	EXPECT_EQ(last->kernel,
+		  last->left_out + fates[0].kernel + fates[1].kernel);
 }
 
 TEST_F(kernel, long_system_calls)
@@ -131,6 +133,7 @@ TEST_F(kernel, long_system_calls)
 	EXPECT_EQ(last.ticks, last.counted);
 	EXPECT_LT(0.98 * last.ticks, last.kernel);
 	EXPECT_LT(0.98 * last.kernel, fates[0].counted);
+	EXPECT_LT(0.98 * last.kernel, fates[0].kernel);
 }
 
 TEST_F(kernel, short_system_calls)

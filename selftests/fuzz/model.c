@@ -18,7 +18,6 @@
 
 #define REGION_SIZE	32
 
-_Static_assert(sizeof(struct profil_region_status) == REGION_SIZE, "size");
 _Static_assert(sizeof(struct profil_region) == REGION_SIZE, "size");
 
 /* What lies beyond the structure must be zero, up to where it is looked at. */
@@ -233,7 +232,7 @@ static int put_status(struct model *model, uint64_t arg)
 	size = model->runs && status.regions ? model->set.nr_regions : 0;
 	if (size > status.max_regions)
 		size = status.max_regions;
-	size *= REGION_SIZE;
+	size *= sizeof(struct profil_region_status);
 	arena_accept(model->arena, status.regions, size);
 	if (!arena_writable(model->arena, status.regions, size))
 		return -EFAULT;

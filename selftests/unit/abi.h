@@ -35,12 +35,13 @@ FIELD(profil_set, timeval, 32, 8);
 FIELD(profil_set, timeval_size, 40, 4);
 FIELD(profil_set, reserved, 44, 4);
 
-SIZE(profil_region_status, 32);
+SIZE(profil_region_status, 40);
 FIELD(profil_region_status, counted, 0, 8);
 FIELD(profil_region_status, clipped, 8, 8);
 FIELD(profil_region_status, lost, 16, 8);
-FIELD(profil_region_status, state, 24, 4);
-FIELD(profil_region_status, reserved, 28, 4);
+FIELD(profil_region_status, kernel, 24, 8);
+FIELD(profil_region_status, state, 32, 4);
+FIELD(profil_region_status, reserved, 36, 4);
 
 SIZE(profil_status, 120);
 FIELD(profil_status, size, 0, 4);

@@ -202,6 +202,8 @@ enum profil_region_state {
  * @counted: ticks that are in its counters
  * @clipped: ticks that found their counter full
  * @lost: ticks whose counter could not be written
+ * @kernel: ticks taken in kernel mode, whatever became of them; those that are
+ *	left out belong to no region
  * @state: enum profil_region_state
  * @reserved: 0
  */
@@ -209,6 +211,7 @@ struct profil_region_status {
 	__aligned_u64 counted;
 	__aligned_u64 clipped;
 	__aligned_u64 lost;
+	__aligned_u64 kernel;
 	__u32 state;
 	__u32 reserved;
 };
