@@ -133,8 +133,9 @@ static int profil_double_add(unsigned long addr, u32 nr, u64 *clipped)
  * @nr: number of ticks
  * @clipped: how many of them found the counter full
  *
- * Return: 0 or PROFIL_BIN_FULL, -EFAULT if the page is not there or not writable now, or -EAGAIN
- * if others kept changing the counter. On an error the counter is unchanged.
+ * Return: 0 or PROFIL_BIN_FULL, -EFAULT if the page is not there or not
+ * writable now, or -EAGAIN if others kept changing the counter. On an error the
+ * counter is unchanged.
  */
 int profil_bin_add(unsigned long addr, unsigned int width, u32 max, u32 nr,
 		   u64 *clipped)

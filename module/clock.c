@@ -190,6 +190,27 @@ static u64 profil_user_pc(struct task_struct *task)
 	return instruction_pointer(task_pt_regs(task));
 }
 
+/*
+ * End the interval, if there is one. The task that ran is known; what it ran it
+ * may have left by exit, or for another program by exec.
+ */
+static void profil_interval_close(struct profil_cpu *cpu,
+				  struct task_struct *task, u64 now)
+{
+	struct mm_struct *mm = profil_task_mm(task);
+	struct profil_run *run;
+
+	if (!cpu->mm)
+		return;
+	run = profil_interval_run(cpu);
+	if (run && (!mm || mm == cpu->mm))
+		profil_interval_settle(cpu, run, now, profil_user_pc(task),
+				       false);
+	if (run && mm != cpu->mm)
+		profil_deliver_hurry(run);
+	WRITE_ONCE(cpu->mm, NULL);
+}
+
 /**
  * profil_clock_tick() - the interrupt
  * @regs: what it interrupted
@@ -208,16 +229,18 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	rcu_read_lock();
 	run = profil_find_run(mm);
 	if (!run) {
-		WRITE_ONCE(cpu->mm, NULL);
+		profil_interval_close(cpu, current, now);
 	} else if (cpu->mm == mm && cpu->serial == run->serial) {
 		bool user = user_mode(regs);
 		u64 pc = user ? instruction_pointer(regs) :
 				profil_user_pc(current);
 
 		next = profil_interval_settle(cpu, run, now, pc, user);
-	} else {
+	} else if (current->mm) {
 		/* The run was published a moment ago. */
 		next = profil_interval_open(cpu, run, mm, now);
+	} else {
+		WRITE_ONCE(cpu->mm, NULL);
 	}
 	rcu_read_unlock();
 
@@ -225,29 +248,6 @@ u64 profil_clock_tick(struct pt_regs *regs)
 		next = PROFIL_PARKED;
 	cpu->armed = max(next, now + PROFIL_GAP_NS);
 	return cpu->armed;
-}
-
-/*
- * End the interval, if there is one. The task that ran is known; what it ran it
- * may have left by exit, or for another program by exec.
- */
-static void profil_interval_close(struct profil_cpu *cpu,
-				  struct task_struct *task, u64 now)
-{
-	struct mm_struct *mm = profil_task_mm(task);
-	struct profil_run *run;
-
-	if (!cpu->mm)
-		return;
-	if (!mm || mm == cpu->mm) {
-		run = profil_interval_run(cpu);
-		if (run)
-			profil_interval_settle(cpu, run, now,
-					       profil_user_pc(task), false);
-		if (run && !mm)
-			profil_deliver_hurry(run);
-	}
-	WRITE_ONCE(cpu->mm, NULL);
 }
 
 /* Context: scheduler, hard interrupts off, its locks held. */
@@ -276,7 +276,7 @@ static void profil_cpu_settle(void *info)
 	struct mm_struct *mm = info;
 	struct profil_run *run;
 
-	if (cpu->mm != mm || profil_task_mm(current) != mm)
+	if (cpu->mm != mm || profil_current_mm(cpu) != mm)
 		return;
 	rcu_read_lock();
 	run = profil_interval_run(cpu);

@@ -180,7 +180,8 @@ static bool profil_deliver_is_last(const struct profil_run *run)
 
 /*
  * One round of the worker, with the memory held. A missing page of a process
- * that is gone will not be brought by anybody any more.
+ * that is gone will not be brought by anybody any more. While the program
+ * itself is delivering it may wait for long: it has the worker come again.
  *
  * Return: as profil_deliver().
  */
@@ -191,7 +192,8 @@ static u32 profil_deliver_round(struct profil_run *run)
 
 	if (profil_deliver_is_last(run))
 		patience = PROFIL_DELIVER_LOSE;
-	mutex_lock(&run->delivery);
+	if (!mutex_trylock(&run->delivery))
+		return 1;
 	kthread_use_mm(run->mm);
 	tries = profil_deliver(run, patience);
 	kthread_unuse_mm(run->mm);
@@ -248,6 +250,14 @@ static unsigned long profil_deliver_delay(const struct profil_run *run)
 				      PROFIL_DELIVER_DELAY_NS)) + 1;
 }
 
+/* An order that also moves forward one that is on its way. */
+static void profil_deliver_reorder(struct profil_run *run, unsigned long delay)
+{
+	/* What is on its way already has a reference of its own. */
+	if (mod_delayed_work(profil_wq, &run->work, delay))
+		profil_run_put(run);
+}
+
 /* Context: hard interrupt, nothing held. */
 void profil_deliver_kick(struct irq_work *kick)
 {
@@ -256,9 +266,7 @@ void profil_deliver_kick(struct irq_work *kick)
 
 	if (profil_deliver_is_last(run))
 		delay = 0;
-	/* What is on its way already has a reference of its own. */
-	if (mod_delayed_work(profil_wq, &run->work, delay))
-		profil_run_put(run);
+	profil_deliver_reorder(run, delay);
 }
 
 static void profil_deliver_send_kick(struct profil_run *run)
@@ -352,7 +360,8 @@ void profil_deliver_queue(struct profil_run *run, bool soon)
 }
 
 /**
- * profil_deliver_hurry() - a thread has left the address space for good
+ * profil_deliver_hurry() - a thread has left the address space for good, by
+ * exit or exec
  * @run: of that address space
  *
  * If it was the last one the worker has nothing to wait for: somebody may be
@@ -386,7 +395,8 @@ void profil_deliver_now(struct profil_run *run)
  *
  * Nothing is written to the run's counters after this.
  *
- * Context: process, may sleep, for a bounded time.
+ * Context: process, may sleep: for a bounded time, and as long as the program
+ * keeps its own mappings locked.
  */
 void profil_deliver_last(struct profil_run *run)
 {
@@ -401,4 +411,10 @@ void profil_deliver_last(struct profil_run *run)
 	}
 	profil_deliver(run, PROFIL_DELIVER_LOSE);
 	mutex_unlock(&run->delivery);
+
+	/* The worker alone gives back the memory; it has nothing to wait for. */
+	if (READ_ONCE(run->queued)) {
+		refcount_inc(&run->refs);
+		profil_deliver_reorder(run, 0);
+	}
 }

@@ -2,11 +2,12 @@
 /*
  * fault.c - memory of the program that is not there, or not right
  *
- * Nothing here waits for the program or for a file system: a page that cannot
- * be had at once is tried again later, and mappings in which a fault may wait
- * for somebody's good will are refused.
+ * Nothing here waits for a file system, and the worker not for the program
+ * either: a page that cannot be had at once is tried again later, and mappings
+ * in which a fault may wait for somebody's good will are refused.
  *
- * Context: process, may sleep for memory. Lock taken: mmap_lock for reading.
+ * Context: process, may sleep for memory. Lock taken: mmap_lock for reading,
+ * which the worker only tries.
  */
 #include <linux/fs.h>
 #include <linux/magic.h>

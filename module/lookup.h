@@ -20,7 +20,7 @@ struct profil_run;
  *	profil_space_remove()
  * @mm: the key; not dereferenced, and no reference held: the address space
  *	leaves the table before it is freed
- * @run: what its ticks are counted by, or NULL; written under the mutex of the
+ * @run: what its ticks are counted by, or NULL; written under @publish of the
  *	profile that this is part of
  */
 struct profil_space {

@@ -8,6 +8,7 @@
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "fault.h"
@@ -109,6 +110,10 @@ static int profil_table_fill(struct profil_table *table,
 	kvfree(scratch);
 
 	for (i = 0; i < nr; i++) {
+		/* Each may be a walk through as many mappings as allowed. */
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		err = profil_table_check(table, &map->bins[i]);
 		if (err)
 			return err;
