@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * prf_read.c - reads the native format
+ *
+ * The file may be anything: no length is believed, what is reserved must be
+ * zero, and memory is taken in proportion to what there is of the file.
+ */
+#include <endian.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "prf.h"
+
+/*
+ * A file as it is being read. @at never is beyond @size; while a record is
+ * read, @size is the end of its payload.
+ */
+struct in {
+	const uint8_t *data;
+	size_t size;
+	size_t at;
+	struct prf *prf;
+	struct prf_error *error;
+	bool has_run;
+	bool has_hist;
+	bool has_kernel;
+};
+
+static int fail(struct in *in, size_t offset, const char *text)
+{
+	in->error->offset = offset;
+	in->error->text = text;
+	return -1;
+}
+
+static int no_memory(struct in *in)
+{
+	return fail(in, in->at, "no memory");
+}
+
+/* What there is has been checked by want(). */
+static uint32_t take32(struct in *in)
+{
+	uint32_t number;
+
+	memcpy(&number, in->data + in->at, sizeof(number));
+	in->at += sizeof(number);
+	return le32toh(number);
+}
+
+static uint64_t take64(struct in *in)
+{
+	uint64_t number;
+
+	memcpy(&number, in->data + in->at, sizeof(number));
+	in->at += sizeof(number);
+	return le64toh(number);
+}
+
+static int want(struct in *in, size_t size)
+{
+	if (in->size - in->at < size)
+		return fail(in, in->at, "the record is too short");
+	return 0;
+}
+
+/* A number that is no more than @most; on error it is 0. */
+static int take_small(struct in *in, uint32_t most, uint32_t *number)
+{
+	*number = take32(in);
+	if (*number <= most)
+		return 0;
+	*number = 0;
+	return fail(in, in->at - sizeof(*number),
+		    "a number that has no meaning");
+}
+
+static int take_reserved(struct in *in)
+{
+	uint32_t number;
+
+	return take_small(in, 0, &number);
+}
+
+static int take_ticks(struct in *in, uint64_t *number)
+{
+	*number = take64(in);
+	if (*number <= PRF_MOST)
+		return 0;
+	return fail(in, in->at - sizeof(*number),
+		    "more ticks than there can be");
+}
+
+/* A string inside the record, or NULL. */
+static const char *take_string(struct in *in)
+{
+	const char *string = (const char *)in->data + in->at;
+	const char *end = memchr(string, 0, in->size - in->at);
+
+	if (!end) {
+		fail(in, in->at, "a string without an end");
+		return NULL;
+	}
+	in->at += end + 1 - string;
+	return string;
+}
+
+/* Nothing but zeros up to the next multiple of 8 may follow strings. */
+static int take_padding(struct in *in)
+{
+	if (in->size - in->at > 7)
+		return fail(in, in->at, "the record is too long");
+	for (; in->at < in->size; in->at++)
+		if (in->data[in->at])
+			return fail(in, in->at, "padding that is not zero");
+	return 0;
+}
+
+static int read_run(struct in *in)
+{
+	struct prf *prf = in->prf;
+	const char *command;
+
+	if (in->has_run)
+		return fail(in, in->at, "a second RUN record");
+	if (want(in, PRF_RUN_SIZE))
+		return -1;
+	prf->start_unix_ns = take64(in);
+	prf->wall_ns = take64(in);
+	prf->period_ns = take64(in);
+	if (take_small(in, PRF_CLOCK_PERF_EVENT_OPEN, &prf->clock) ||
+	    take_small(in, PRF_FLAG_USER_ONLY, &prf->flags) ||
+	    take_small(in, PRF_SIGNALLED, &prf->exit_kind))
+		return -1;
+	if (prf->clock < PRF_CLOCK_PERF)
+		return fail(in, in->at, "no clock");
+	prf->exit_code = take32(in);
+	command = take_string(in);
+	if (!command || take_padding(in))
+		return -1;
+	prf->command = strdup(command);
+	in->has_run = true;
+	return prf->command ? 0 : no_memory(in);
+}
+
+static int read_image_counts(struct in *in, struct prf_image *image)
+{
+	image->start_ns = take64(in);
+	image->cpu_ns = take64(in);
+	image->covered_ns = take64(in);
+	if (take_ticks(in, &image->ticks) ||
+	    take_ticks(in, &image->counted) ||
+	    take_ticks(in, &image->clipped) ||
+	    take_ticks(in, &image->outside) ||
+	    take_ticks(in, &image->lost) ||
+	    take_ticks(in, &image->left_out) ||
+	    take_ticks(in, &image->kernel) ||
+	    take_ticks(in, &image->unfollowed))
+		return -1;
+	return 0;
+}
+
+static int read_image(struct in *in)
+{
+	struct prf_image numbers = {}, *image;
+	const char *name, *reason;
+
+	if (want(in, PRF_IMAGE_SIZE))
+		return -1;
+	numbers.pid = take32(in);
+	numbers.ppid = take32(in);
+	if (read_image_counts(in, &numbers) ||
+	    take_small(in, PRF_NOT_REACHED, &numbers.reach) ||
+	    take_reserved(in))
+		return -1;
+	name = take_string(in);
+	reason = name ? take_string(in) : NULL;
+	if (!reason || take_padding(in))
+		return -1;
+	image = prf_add_image(in->prf, name, reason);
+	if (!image)
+		return no_memory(in);
+	numbers.name = image->name;
+	numbers.reason = image->reason;
+	*image = numbers;
+	in->has_kernel = false;
+	return 0;
+}
+
+static struct prf_image *last_image(struct in *in)
+{
+	return in->prf->nr ? &in->prf->images[in->prf->nr - 1] : NULL;
+}
+
+static int read_object(struct in *in)
+{
+	struct prf_image *image = last_image(in);
+	struct prf_object numbers = { .bucket_bytes = 1 }, *object;
+	const char *path;
+
+	if (!image)
+		return fail(in, in->at, "an OBJECT record before any IMAGE");
+	if (want(in, PRF_OBJECT_SIZE))
+		return -1;
+	numbers.start = take64(in);
+	numbers.end = take64(in);
+	if (numbers.end <= numbers.start)
+		return fail(in, in->at - 8, "an object that ends too early");
+	numbers.pgoff = take64(in);
+	if (take_small(in, PRF_ANONYMOUS, &numbers.kind) ||
+	    take_small(in, PRF_BUILD_ID, &numbers.build_id_len))
+		return -1;
+	if (numbers.kind < PRF_PROGRAM)
+		return fail(in, in->at - 8, "an object of no kind");
+	memcpy(numbers.build_id, in->data + in->at, PRF_BUILD_ID);
+	in->at += PRF_BUILD_ID;
+	path = take_string(in);
+	if (!path || take_padding(in))
+		return -1;
+	object = prf_add_object(image, path);
+	if (!object)
+		return no_memory(in);
+	numbers.path = object->path;
+	*object = numbers;
+	in->has_hist = false;
+	return 0;
+}
+
+static int read_bucket(struct in *in, struct prf_object *object)
+{
+	uint64_t offset = take64(in), count;
+
+	if (offset >= object->end - object->start ||
+	    offset & (object->bucket_bytes - 1))
+		return fail(in, in->at - 8, "a bucket outside its object");
+	if (object->nr && offset <= object->buckets[object->nr - 1].offset)
+		return fail(in, in->at - 8, "buckets out of order");
+	if (take_ticks(in, &count))
+		return -1;
+	if (!count)
+		return fail(in, in->at - 8, "a bucket without ticks");
+	return prf_add_bucket(object, offset, count) ? no_memory(in) : 0;
+}
+
+static int read_hist(struct in *in)
+{
+	struct prf_image *image = last_image(in);
+	struct prf_object *object;
+
+	if (!image || !image->nr)
+		return fail(in, in->at, "a HIST record before any OBJECT");
+	if (in->has_hist)
+		return fail(in, in->at, "a second HIST record of an object");
+	object = &image->objects[image->nr - 1];
+	if (want(in, PRF_HIST_SIZE))
+		return -1;
+	object->bucket_bytes = take32(in);
+	if (!object->bucket_bytes ||
+	    object->bucket_bytes & (object->bucket_bytes - 1))
+		return fail(in, in->at - 4, "a size that is no power of two");
+	if (take_reserved(in))
+		return -1;
+	if ((in->size - in->at) % sizeof(struct prf_bucket))
+		return fail(in, in->at, "half a bucket");
+	while (in->at < in->size)
+		if (read_bucket(in, object))
+			return -1;
+	in->has_hist = true;
+	return 0;
+}
+
+static int read_kernel(struct in *in)
+{
+	struct prf_image *image = last_image(in);
+
+	if (!image)
+		return fail(in, in->at, "a KERNEL record before any IMAGE");
+	if (in->has_kernel)
+		return fail(in, in->at, "a second KERNEL record of an image");
+	if (want(in, PRF_KERNEL_SIZE) ||
+	    take_ticks(in, &image->kernel_count) ||
+	    take_reserved(in) || take_reserved(in) || take_padding(in))
+		return -1;
+	in->has_kernel = true;
+	return 0;
+}
+
+/* The payload of a record of one of the known types. */
+static int read_payload(struct in *in, uint32_t type)
+{
+	if (type == PRF_RUN)
+		return read_run(in);
+	if (!in->has_run)
+		return fail(in, in->at, "the first record is not RUN");
+	switch (type) {
+	case PRF_IMAGE:
+		return read_image(in);
+	case PRF_OBJECT:
+		return read_object(in);
+	case PRF_HIST:
+		return read_hist(in);
+	case PRF_KERNEL:
+		return read_kernel(in);
+	default:
+		in->at = in->size;
+		return 0;
+	}
+}
+
+static int read_end(struct in *in, size_t before, size_t size)
+{
+	uint64_t crc = crc32_z(crc32_z(0, NULL, 0), in->data, before);
+
+	if (!in->has_run)
+		return fail(in, before, "there is no RUN record");
+	if (want(in, PRF_END_SIZE))
+		return -1;
+	if (take64(in) != crc)
+		return fail(in, in->at - 8, "the checksum is wrong");
+	if (in->at != size)
+		return fail(in, in->at, "there is something after the end");
+	return 0;
+}
+
+/* Return: 1 after END, 0 after any other, -1 on error. */
+static int read_record(struct in *in)
+{
+	size_t before = in->at, whole = in->size;
+	uint32_t type, length;
+	int error;
+
+	if (whole - before < 8)
+		return fail(in, before, "the file is cut short: no END record");
+	type = take32(in);
+	length = take32(in);
+	if (length % 8)
+		return fail(in, before + 4, "a length that is no multiple of 8");
+	if (length > whole - in->at)
+		return fail(in, before + 4,
+			    "the file is cut short, or a length is wrong");
+	in->size = in->at + length;
+	error = type == PRF_END ? read_end(in, before, whole) :
+		read_payload(in, type);
+	in->size = whole;
+	if (error)
+		return -1;
+	return type == PRF_END;
+}
+
+static int read_all(struct in *in)
+{
+	int state;
+
+	if (in->size < PRF_MAGIC_SIZE + 8 ||
+	    memcmp(in->data, PRF_MAGIC, PRF_MAGIC_SIZE))
+		return fail(in, 0, "not a file of profil");
+	in->at = PRF_MAGIC_SIZE;
+	if (take32(in) != PRF_VERSION)
+		return fail(in, in->at - 4, "a version that is not known");
+	if (take_reserved(in))
+		return -1;
+	do {
+		state = read_record(in);
+	} while (!state);
+	return state < 0 ? -1 : 0;
+}
+
+/**
+ * prf_read() - read a run
+ * @data: the whole file
+ * @size: of it, in bytes
+ * @prf: receives the run, to be freed with prf_free()
+ * @error: receives what is wrong
+ *
+ * Return: 0, or -1; then @prf is empty.
+ */
+int prf_read(const void *data, size_t size, struct prf *prf,
+	     struct prf_error *error)
+{
+	struct in in = {
+		.data = data,
+		.size = size,
+		.prf = prf,
+		.error = error,
+	};
+
+	memset(prf, 0, sizeof(*prf));
+	if (!read_all(&in))
+		return 0;
+	prf_free(prf);
+	return -1;
+}
