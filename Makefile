@@ -12,10 +12,11 @@ debug_tree := $(O)/debug-kernel
 
 W ?= 1
 
-all: module lib examples tests
+all: module lib examples tools tests
 
 help:
-	@echo 'make            build the module, the library, examples and tests'
+	@echo 'make            build the module, the library, the tools,'
+	@echo '                examples and tests'
 	@echo 'make demo       set up, build, and profile a real program in a guest'
 	@echo 'make test       set up, build, and run every test, on both clocks'
 	@echo 'make test-debug the same on a kernel with sanitizers: 25 minutes, and'
@@ -73,7 +74,10 @@ lib:
 examples: lib
 	$(MAKE) -C lib O=$(CURDIR)/$(O) examples
 
-tests: lib
+tools:
+	$(MAKE) -C tools O=$(CURDIR)/$(O)
+
+tests: lib tools
 	$(MAKE) -C selftests O=$(CURDIR)/$(O)
 
 demo: setup
@@ -99,5 +103,5 @@ install: lib
 clean:
 	rm -rf $(O)
 
-.PHONY: all help setup module sparse symcheck checkpatch lib examples tests \
-	demo test test-debug fuzz debug-module install clean
+.PHONY: all help setup module sparse symcheck checkpatch lib examples tools \
+	tests demo test test-debug fuzz debug-module install clean

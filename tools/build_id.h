@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * build_id.h - the name that the linker gives to what it has linked
+ */
+#ifndef BUILD_ID_H
+#define BUILD_ID_H
+
+#include <stdint.h>
+
+uint32_t build_id_of(const char *path, uint8_t *id, uint32_t room);
+
+#endif /* BUILD_ID_H */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * profil.c - run a program and find out where its time goes
+ *
+ * The whole is told in profil(1). This file has the options, the choice of the
+ * clock and the exit status.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "module.h"
+#include "run.h"
+#include "samples.h"
+
+#define FAST_NS		1000000ULL
+#define SLOW_NS		10000000ULL
+#define MIN_PERIOD_US	60
+#define MAX_PERIOD_US	1000000
+#define MAX_BUCKET	4096
+
+enum { USER_ONLY = 256 };
+
+static const char usage[] =
+	"usage: profil [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+	"\n"
+	"Runs PROGRAM and writes a profile of it, and of all that it starts.\n"
+	"\n"
+	" -t, --interval=MICROSECONDS  CPU time between ticks, on average\n"
+	"                              (1000; 10000 if faster is forbidden)\n"
+	" -b, --bucket=BYTES           text for each counter: a power of two\n"
+	"                              up to 4096 (4)\n"
+	" -o, --output=FILE            default: PROGRAM.prf, here\n"
+	"     --user-only              leave out what happens in kernel mode\n"
+	"     --help, --version\n"
+	"\n"
+	"Exit status: PROGRAM's; 125 profil failed, 126 PROGRAM cannot be\n"
+	"executed, 127 there is no PROGRAM. If a signal ends PROGRAM, the same\n"
+	"one ends profil.\n";
+
+static void __attribute__((noreturn)) misused(const char *what)
+{
+	fprintf(stderr, "profil: %s\nTry 'profil --help'.\n", what);
+	exit(RUN_FAILED);
+}
+
+static uint64_t number(const char *text, uint64_t min, uint64_t max,
+		       const char *error)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || end == text || *end || value < min || value > max)
+		misused(error);
+	return value;
+}
+
+static uint32_t bucket_of(const char *text)
+{
+	static const char error[] =
+		"a bucket has a power of two of bytes, from 1 to 4096";
+	uint32_t bucket = number(text, 1, MAX_BUCKET, error);
+
+	if (bucket & (bucket - 1))
+		misused(error);
+	return bucket;
+}
+
+static void say(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? RUN_FAILED : 0);
+}
+
+static void parse(int argc, char **argv, struct run *run)
+{
+	static const struct option options[] = {
+		{ "interval", required_argument, NULL, 't' },
+		{ "bucket", required_argument, NULL, 'b' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "user-only", no_argument, NULL, USER_ONLY },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	/* The program's options are its own */
+	while ((option = getopt_long(argc, argv, "+t:b:o:", options,
+				     NULL)) >= 0) {
+		switch (option) {
+		case 't':
+			run->period_ns = 1000 *
+				number(optarg, MIN_PERIOD_US, MAX_PERIOD_US,
+				       "the interval is from 60 to 1000000 microseconds");
+			break;
+		case 'b':
+			run->bucket = bucket_of(optarg);
+			break;
+		case 'o':
+			run->output = optarg;
+			break;
+		case USER_ONLY:
+			run->user_only = true;
+			break;
+		case 'h':
+			say(usage);
+			break;
+		case 'V':
+			say("profil " VERSION "\n");
+			break;
+		default:
+			misused("unknown option");
+		}
+	}
+	if (optind == argc)
+		misused("no program");
+	run->argv = argv + optind;
+}
+
+static int check_period(struct run *run, const struct profil_info *info)
+{
+	if (!run->period_ns)
+		run->period_ns = info->fast ? FAST_NS : SLOW_NS;
+	if (run->period_ns < info->default_period_ns && !info->fast) {
+		fprintf(stderr,
+			"profil: intervals below %llu us are forbidden here (module parameter restrict_fastprof)\n",
+			info->default_period_ns / 1000);
+		return -1;
+	}
+	if (run->period_ns < info->min_period_ns ||
+	    run->period_ns > info->max_period_ns) {
+		fprintf(stderr,
+			"profil: the interval is from %llu to %llu us here\n",
+			info->min_period_ns / 1000,
+			info->max_period_ns / 1000);
+		return -1;
+	}
+	return 0;
+}
+
+/* Without the module. */
+static int use_samples(struct run *run, int error)
+{
+	bool user_only = run->user_only;
+
+	if (!run->period_ns)
+		run->period_ns = FAST_NS;
+	run->samples = samples_new(run);
+	if (!run->samples) {
+		fprintf(stderr,
+			"profil: %s: %s; load the module with 'modprobe profil'\n"
+			"profil: and perf_event_open: %s; see /proc/sys/kernel/perf_event_paranoid\n",
+			PROFIL_DEVICE, strerror(error), strerror(errno));
+		return -1;
+	}
+	run->clock = PRF_CLOCK_PERF_EVENT_OPEN;
+	fprintf(stderr,
+		"profil: %s: %s; load the module with 'modprobe profil' for random ticks. Using perf_event_open%s\n",
+		PROFIL_DEVICE, strerror(error), run->user_only && !user_only ?
+		", in user mode only: see /proc/sys/kernel/perf_event_paranoid" :
+		"");
+	return 0;
+}
+
+static int choose_clock(struct run *run)
+{
+	struct profil_info info;
+
+	if (module_info(&info))
+		return use_samples(run, errno);
+	run->clock = info.clock == PROFIL_CLOCK_HRTIMER ? PRF_CLOCK_HRTIMER :
+							  PRF_CLOCK_PERF;
+	return check_period(run, &info);
+}
+
+/*
+ * Better now than when the program has run for an hour. @made: there was no
+ * such file.
+ */
+static int check_output(struct run *run, bool *made)
+{
+	const char *name = strrchr(run->argv[0], '/');
+	int fd;
+
+	if (!run->output &&
+	    asprintf((char **)&run->output, "%s.prf",
+		     name ? name + 1 : run->argv[0]) < 0)
+		return -1;
+	fd = open(run->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	*made = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(run->output, O_WRONLY | O_CLOEXEC);
+	if (fd < 0) {
+		fprintf(stderr, "profil: %s: %s\n", run->output,
+			strerror(errno));
+		return -1;
+	}
+	close(fd);
+	return 0;
+}
+
+/* End as the program did. */
+static int end_like(int status)
+{
+	const struct rlimit no_core = { 0, 0 };
+	sigset_t mask;
+
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	/* One core file is enough */
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(status), SIG_DFL);
+	sigemptyset(&mask);
+	sigaddset(&mask, WTERMSIG(status));
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = { .bucket = 4 };
+	bool made;
+	int failure;
+
+	parse(argc, argv, &run);
+	if (choose_clock(&run) || check_output(&run, &made))
+		return RUN_FAILED;
+	failure = run_program(&run);
+	if (!failure && run_save(&run))
+		failure = RUN_FAILED;
+	if (failure && made)
+		unlink(run.output);
+	run_free(&run);
+	return failure ?: end_like(run.status);
+}

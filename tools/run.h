@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * run.h - a run of a program, with everything that it starts
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "image.h"
+
+struct samples;
+
+/* Our own exit statuses, as those of env(1), nice(1) and timeout(1) */
+enum run_failure {
+	RUN_FAILED = 125,
+	RUN_NOT_EXECUTED = 126,
+	RUN_NOT_FOUND = 127,
+};
+
+/**
+ * struct run - a run
+ * @argv: the program and its arguments
+ * @output: path of the file
+ * @bucket: bytes of text for each counter
+ * @period_ns: mean CPU time between ticks
+ * @user_only: leave out what happens in kernel mode
+ * @clock: enum prf_clock
+ * @samples: ticks that we count ourselves; NULL if the module does
+ * @start_ns: on the monotonic clock
+ * @start_unix_ns: on the clock of the day
+ * @wall_ns: how long it took
+ * @pid: of the program
+ * @status: of the program, as waitpid() tells it
+ * @nr: number of images
+ * @images: in the order in which they started
+ */
+struct run {
+	char **argv;
+	const char *output;
+	uint32_t bucket;
+	uint64_t period_ns;
+	bool user_only;
+	uint32_t clock;
+	struct samples *samples;
+	uint64_t start_ns;
+	uint64_t start_unix_ns;
+	uint64_t wall_ns;
+	pid_t pid;
+	int status;
+	size_t nr;
+	struct image **images;
+};
+
+uint64_t run_now_ns(void);
+struct image *run_add_image(struct run *run, pid_t pid);
+int run_program(struct run *run);
+int run_save(const struct run *run);
+void run_free(struct run *run);
+
+#endif /* RUN_H */
