@@ -27,7 +27,7 @@ help:
 	@echo 'make symcheck   compare what the module imports with module/symbols'
 	@echo 'make sparse     check the module with sparse'
 	@echo 'make checkpatch check the style of everything'
-	@echo 'make install    install the library; heeds DESTDIR and prefix'
+	@echo 'make install    install library and tools; heeds DESTDIR and prefix'
 	@echo 'make clean      remove what was built, but for the debug kernel'
 	@echo
 	@echo 'KDIR=DIR        build the module for the kernel whose build tree'
@@ -97,8 +97,9 @@ fuzz: setup
 debug-module:
 	$(call build_module,$(CURDIR)/$(debug_tree),$(call module_tree,$(debug_tree)),)
 
-install: lib
+install: lib tools
 	$(MAKE) -C lib O=$(CURDIR)/$(O) install
+	$(MAKE) -C tools O=$(CURDIR)/$(O) install
 
 clean:
 	rm -rf $(O)

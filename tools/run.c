@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,7 +23,7 @@
 #define LAST_TICKS_US	30000
 
 /* From the terminal they come to the program too, which decides. */
-static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP };
+static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP };
 
 #define NR_IGNORED	(sizeof(ignored) / sizeof(ignored[0]))
 
@@ -30,10 +31,12 @@ static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP };
  * struct before - what the program is to find as we did
  * @mask: blocked signals
  * @actions: of the signals that we ignore
+ * @files: how many descriptors it may have
  */
 struct before {
 	sigset_t mask;
 	struct sigaction actions[NR_IGNORED];
+	struct rlimit files;
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -82,10 +85,22 @@ static int take_signals(struct before *before)
 	return signalfd(-1, &mask, SFD_CLOEXEC);
 }
 
-static void give_signals_back(const struct before *before)
+/* Every image keeps two open until the end. */
+static void take_files(struct before *before)
+{
+	struct rlimit most;
+
+	getrlimit(RLIMIT_NOFILE, &before->files);
+	most.rlim_cur = before->files.rlim_max;
+	most.rlim_max = before->files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
+static void give_back(const struct before *before)
 {
 	size_t i;
 
+	setrlimit(RLIMIT_NOFILE, &before->files);
 	for (i = 0; i < NR_IGNORED; i++)
 		sigaction(ignored[i], &before->actions[i], NULL);
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
@@ -101,7 +116,7 @@ execute(char **argv, const struct before *before, const int go[2], int errors)
 	close(go[1]);
 	if (read(go[0], &byte, 1) != 1)
 		_exit(RUN_FAILED);
-	give_signals_back(before);
+	give_back(before);
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(errors, &error, sizeof(error)) < 0)
@@ -153,6 +168,7 @@ int run_program(struct run *run)
 	int go[2], errors[2];
 	int signals = take_signals(&before);
 
+	take_files(&before);
 	if (signals < 0 || pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
 		fprintf(stderr, "profil: %s\n", strerror(errno));
 		return RUN_FAILED;
