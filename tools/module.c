@@ -195,8 +195,11 @@ static int request(struct run *run, struct image *image, struct area *area,
 	if (set_profile(image, area, remote))
 		return -1;
 	/* The device has written the true mean period there */
-	pread(area->fd, &run->period_ns, sizeof(run->period_ns),
-	      offsetof(struct head, set.period_ns));
+	if (pread(area->fd, &run->period_ns, sizeof(run->period_ns),
+		  offsetof(struct head, set.period_ns)) < 0) {
+		image_fail(image, "cannot share memory", errno);
+		return -1;
+	}
 	return 0;
 }
 

@@ -188,7 +188,7 @@ static void copy_out(const struct ring *ring, uint64_t at, void *to,
 	memcpy((char *)to + first, data, size - first);
 }
 
-static bool take_sample(const struct ring *ring, uint64_t at,
+static void take_sample(const struct ring *ring, uint64_t at,
 			const struct perf_event_header *header,
 			struct sample *sample)
 {
@@ -202,7 +202,6 @@ static bool take_sample(const struct ring *ring, uint64_t at,
 	sample->kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 		PERF_RECORD_MISC_KERNEL;
 	sample->pc = sample->kernel ? record.pc : record.ip;
-	return true;
 }
 
 static bool next_of(struct samples *samples, struct ring *ring,
@@ -217,7 +216,8 @@ static bool next_of(struct samples *samples, struct ring *ring,
 	while (tail < head && !found) {
 		copy_out(ring, tail, &header, sizeof(header));
 		if (header.type == PERF_RECORD_SAMPLE) {
-			found = take_sample(ring, tail, &header, sample);
+			take_sample(ring, tail, &header, sample);
+			found = true;
 		} else if (header.type == PERF_RECORD_LOST) {
 			copy_out(ring, tail, &lost, sizeof(lost));
 			samples->lost += lost.lost;

@@ -298,7 +298,18 @@ static void on_end(struct trace *trace, pid_t tid, int status)
 	trace->done = true;
 }
 
-static void count_samples(struct trace *trace);
+/* What we count ourselves. */
+static void count_samples(struct trace *trace)
+{
+	struct sample sample;
+	struct tracee *tracee;
+
+	while (samples_next(trace->run->samples, &sample)) {
+		tracee = find(trace, sample.tid);
+		if (tracee && tracee->image)
+			samples_count(trace->run, tracee->image, &sample);
+	}
+}
 
 /* Everything that there is to be waited for. */
 static void handle_events(struct trace *trace)
@@ -334,19 +345,6 @@ static void handle_signal(struct trace *trace)
 		kill(trace->run->pid, SIGTERM);
 }
 
-/* What we count ourselves. */
-static void count_samples(struct trace *trace)
-{
-	struct sample sample;
-	struct tracee *tracee;
-
-	while (samples_next(trace->run->samples, &sample)) {
-		tracee = find(trace, sample.tid);
-		if (tracee && tracee->image)
-			samples_count(trace->run, tracee->image, &sample);
-	}
-}
-
 /* Nobody may be left with a breakpoint. */
 static bool still_loading(const struct trace *trace)
 {
@@ -367,10 +365,8 @@ static bool still_loading(const struct trace *trace)
  * @signals: descriptor of signalfd(), for SIGCHLD and those to be passed on
  *
  * What the program leaves running goes on, without being followed.
- *
- * Return: 0, or -1 with errno.
  */
-int trace_follow(struct run *run, int signals)
+void trace_follow(struct run *run, int signals)
 {
 	struct trace trace = { .run = run, .signals = signals };
 	struct pollfd poll_fd = { .fd = signals, .events = POLLIN };
@@ -385,5 +381,4 @@ int trace_follow(struct run *run, int signals)
 	for (i = 0; i < trace.nr; i++)
 		settle_cpu(&trace.tracees[i]);
 	free(trace.tracees);
-	return 0;
 }

@@ -8,6 +8,6 @@
 #include "run.h"
 
 int trace_attach(pid_t pid);
-int trace_follow(struct run *run, int signals);
+void trace_follow(struct run *run, int signals);
 
 #endif /* TRACE_H */
