@@ -17,6 +17,9 @@
 #define PRF_VERSION	1
 #define PRF_BUILD_ID	32
 
+/* No number of ticks is above this, so that sums of them stay in 64 bits. */
+#define PRF_MOST	(1ULL << 48)
+
 enum prf_type {
 	PRF_RUN = 1,
 	PRF_IMAGE = 2,
@@ -112,7 +115,7 @@ struct prf_object {
  * @lost: could not be written
  * @left_out: in kernel mode, and not wanted
  * @kernel: in kernel mode, among the above
- * @unfollowed: processes of this image that were not profiled
+ * @unfollowed: children that could not inherit the profile
  * @reach: enum prf_reach
  * @kernel_count: ticks in kernel mode that no object has
  * @nr: number of objects
