@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * print_folded.c - lines that flame graphs are made of
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "print.h"
+
+/* What separates frames and lines may not be in a name. */
+static void print_frame(const char *name)
+{
+	for (; *name; name++) {
+		char c = *name;
+
+		putchar(c == ';' ? ':' : (unsigned char)c < ' ' ? '?' : c);
+	}
+}
+
+/** print_folded() - command;object;function ticks */
+void print_folded(const struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_functions; i++) {
+		const struct sum_function *function = &sum->functions[i];
+
+		print_frame(sum->command);
+		putchar(';');
+		print_frame(sum_object_name(sum, function->object));
+		putchar(';');
+		print_frame(function->name);
+		printf(" %" PRIu64 "\n", function->ticks);
+	}
+}

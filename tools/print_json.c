@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * print_json.c - everything for programs to read (RFC 8259)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "print.h"
+
+/* Bytes of a well-formed UTF-8 sequence of more than one byte, or 0. */
+static int sequence(const unsigned char *s)
+{
+	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : 1;
+	int i;
+
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	for (i = 1; i <= more; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
+/* Names are bytes; those that are no UTF-8 become U+FFFD. */
+static void print_string(const char *string)
+{
+	const unsigned char *s = (const unsigned char *)string;
+
+	putchar('"');
+	while (*s) {
+		int length = *s < 0x80 ? 1 : sequence(s);
+
+		if (*s < ' ' || *s == '"' || *s == '\\')
+			printf("\\u%04x", *s);
+		else if (length)
+			printf("%.*s", length, (const char *)s);
+		else
+			printf("\\ufffd");
+		s += length ? length : 1;
+	}
+	putchar('"');
+}
+
+static void print_member(const char *name, uint64_t number)
+{
+	printf("    \"%s\": %" PRIu64 ",\n", name, number);
+}
+
+static void print_numbers(const struct sum *sum)
+{
+	const struct prf_image *numbers = &sum->numbers;
+
+	printf("  \"reckoning\": {\n");
+	print_member("cpu_ns", numbers->cpu_ns);
+	print_member("covered_ns", numbers->covered_ns);
+	print_member("ticks", numbers->ticks);
+	print_member("counted", numbers->counted);
+	print_member("clipped", numbers->clipped);
+	print_member("outside", numbers->outside);
+	print_member("lost", numbers->lost);
+	print_member("left_out", numbers->left_out);
+	print_member("kernel", numbers->kernel);
+	print_member("unfollowed", numbers->unfollowed);
+	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
+	       sum->time_ns, sum->wall_ns);
+	printf("    \"period_ns\": %.3f,\n    \"clock\": ", sum->period_ns);
+	print_string(clock_name(sum->clock));
+	printf(",\n    \"adds_up\": %s\n  },\n",
+	       sum_adds_up(sum) ? "true" : "false");
+}
+
+static void print_missed(const struct sum *sum)
+{
+	size_t i;
+
+	printf("  \"not_reached\": [");
+	for (i = 0; i < sum->nr_missed; i++) {
+		printf("%s\n    {\"name\": ", i ? "," : "");
+		print_string(sum->missed[i].name);
+		printf(", \"reason\": ");
+		print_string(sum->missed[i].reason);
+		putchar('}');
+	}
+	printf("],\n");
+}
+
+static void print_objects(const struct sum *sum)
+{
+	size_t i;
+
+	printf("  \"objects\": [");
+	for (i = 0; i < sum->nr_objects; i++) {
+		const struct sum_object *object = &sum->objects[i];
+
+		printf("%s\n    {\"path\": ", i ? "," : "");
+		print_string(object->path);
+		printf(", \"class\": ");
+		print_string(sum_class_name(object->class));
+		printf(", \"ticks\": %" PRIu64, object->ticks);
+		if (object->problem) {
+			printf(", \"problem\": ");
+			print_string(object->problem);
+		}
+		putchar('}');
+	}
+	printf("],\n");
+}
+
+static void print_functions(const struct sum *sum)
+{
+	size_t i;
+
+	printf("  \"functions\": [");
+	for (i = 0; i < sum->nr_functions; i++) {
+		const struct sum_function *function = &sum->functions[i];
+
+		printf("%s\n    {\"name\": ", i ? "," : "");
+		print_string(function->name);
+		printf(", \"object\": ");
+		print_string(sum->objects[function->object].path);
+		printf(", \"ticks\": %" PRIu64 "}", function->ticks);
+	}
+	printf("]\n");
+}
+
+/** print_json() - everything as one object */
+void print_json(const struct sum *sum)
+{
+	printf("{\n  \"command\": ");
+	print_string(sum->command);
+	printf(",\n  \"files\": %u,\n", sum->files);
+	print_numbers(sum);
+	print_missed(sum);
+	print_objects(sum);
+	print_functions(sum);
+	printf("}\n");
+}

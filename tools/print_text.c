@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * print_text.c - objects and functions for people to read
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "print.h"
+
+#define OBJECT_COLUMNS		24
+#define FUNCTION_COLUMNS	42
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * part / all : 0;
+}
+
+static void print_class(const struct term *term, const struct sum *sum,
+			enum sum_class class)
+{
+	int width = term_bar_width(term, OBJECT_COLUMNS);
+	uint64_t ticks = sum->classes[class];
+
+	printf("%10" PRIu64 " %5.1f %%  ", ticks, percent(ticks, sum->placed));
+	term_bar(term, width, ticks, sum->placed);
+	printf(" %s\n", sum_class_name(class));
+}
+
+static void print_object(const struct term *term, const struct sum *sum,
+			 const struct sum_object *object)
+{
+	int width = term_bar_width(term, OBJECT_COLUMNS);
+
+	printf("%10" PRIu64 " %5.1f %%  ", object->ticks,
+	       percent(object->ticks, sum->placed));
+	term_bar(term, width, object->ticks, sum->placed);
+	printf("   ");
+	term_name(object->path);
+	putchar('\n');
+	if (object->problem)
+		printf("%20s(%s)\n", "", object->problem);
+}
+
+static void print_objects(const struct term *term, const struct sum *sum)
+{
+	int class;
+	size_t i;
+
+	term_heading(term, "     ticks          by object");
+	for (class = 0; class < SUM_CLASSES; class++) {
+		print_class(term, sum, class);
+		for (i = 0; i < sum->nr_objects; i++)
+			if (sum->objects[i].class == (enum sum_class)class)
+				print_object(term, sum, &sum->objects[i]);
+	}
+}
+
+/* Half of the 95 % interval of a share: the normal approximation. */
+static double error_of(uint64_t ticks, uint64_t all)
+{
+	double share = all ? (double)ticks / all : 0;
+
+	return all ? 196 * sqrt(share * (1 - share) / all) : 0;
+}
+
+static void print_function(const struct term *term, const struct sum *sum,
+			   const struct sum_function *function,
+			   uint64_t so_far)
+{
+	int width = term_bar_width(term, FUNCTION_COLUMNS);
+
+	printf("%10" PRIu64 " %5.1f %% +- %4.1f %% %5.1f %%  ",
+	       function->ticks, percent(function->ticks, sum->placed),
+	       error_of(function->ticks, sum->placed),
+	       percent(so_far, sum->placed));
+	term_bar(term, width, function->ticks, sum->functions[0].ticks);
+	putchar(' ');
+	term_name(function->name);
+	if (sum->objects[function->object].path[0] != '[') {
+		printf(" (");
+		term_name(sum_object_name(sum, function->object));
+		putchar(')');
+	}
+	putchar('\n');
+}
+
+static void print_functions(const struct term *term, const struct sum *sum,
+			    size_t top)
+{
+	uint64_t so_far = 0;
+	size_t i;
+
+	term_heading(term, "     ticks          error   so far  by function");
+	for (i = 0; i < sum->nr_functions && i < top; i++) {
+		so_far += sum->functions[i].ticks;
+		print_function(term, sum, &sum->functions[i], so_far);
+	}
+	if (i < sum->nr_functions)
+		printf("%10" PRIu64 " %5.1f %%  (%zu more)\n",
+		       sum->placed - so_far,
+		       percent(sum->placed - so_far, sum->placed),
+		       sum->nr_functions - i);
+}
+
+/**
+ * print_text() - print everything for people to read
+ * @term: where
+ * @sum: what
+ * @top: print no more functions than these
+ */
+void print_text(const struct term *term, const struct sum *sum, size_t top)
+{
+	print_reckoning(term, sum);
+	print_objects(term, sum);
+	print_functions(term, sum, top);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sum.h - what several files have in common
+ */
+#ifndef SUM_H
+#define SUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "prf.h"
+
+/* The classes of MS-DOS PROFIL: program, DOS, I/O and high. */
+enum sum_class {
+	SUM_PROGRAM,
+	SUM_LIBRARIES,
+	SUM_KERNEL,
+	SUM_ELSEWHERE,
+	SUM_CLASSES,
+};
+
+/**
+ * struct sum_object - an object in all files
+ * @path: of its file
+ * @class: what it counts as
+ * @ticks: of all its buckets
+ * @problem: why its functions have no names, or NULL
+ */
+struct sum_object {
+	char *path;
+	enum sum_class class;
+	uint64_t ticks;
+	const char *problem;
+};
+
+/**
+ * struct sum_function - a function in all files
+ * @name: of the function
+ * @object: index of its object
+ * @ticks: of all its buckets
+ */
+struct sum_function {
+	char *name;
+	size_t object;
+	uint64_t ticks;
+};
+
+/**
+ * struct sum_missed - an image that was not reached
+ * @name: of the program
+ * @reason: why
+ */
+struct sum_missed {
+	char *name;
+	char *reason;
+};
+
+/**
+ * struct sum - all files
+ * @command: of the first
+ * @files: how many there are
+ * @clock: that made the ticks; 0 if the files differ
+ * @user_only: whether any file has no ticks of the kernel
+ * @period_ns: mean of all files' ticks
+ * @wall_ns: how long they took together
+ * @time_ns: ticks by the period of their file
+ * @numbers: sums of the numbers of all images
+ * @bucket_ticks: all that is in buckets or counted for the kernel
+ * @placed: ticks that are in one of the classes
+ * @classes: ticks of each class
+ * @nr_objects: number of objects
+ * @objects: in the order in which they were found
+ * @nr_functions: number of functions
+ * @functions: most ticks first
+ * @nr_missed: number of images that were not reached
+ * @missed: these
+ */
+struct sum {
+	char *command;
+	unsigned int files;
+	uint32_t clock;
+	bool user_only;
+	double period_ns;
+	double wall_ns;
+	double time_ns;
+	struct prf_image numbers;
+	uint64_t bucket_ticks;
+	uint64_t placed;
+	uint64_t classes[SUM_CLASSES];
+	size_t nr_objects;
+	struct sum_object *objects;
+	size_t nr_functions;
+	struct sum_function *functions;
+	size_t nr_missed;
+	struct sum_missed *missed;
+};
+
+void sum_add(struct sum *sum, const struct prf *prf);
+void sum_finish(struct sum *sum);
+bool sum_adds_up(const struct sum *sum);
+const char *sum_class_name(enum sum_class class);
+const char *sum_object_name(const struct sum *sum, size_t object);
+const char *clock_name(uint32_t clock);
+void sum_free(struct sum *sum);
+
+#endif /* SUM_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * term.c - what the terminal can do
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "term.h"
+
+#define PLAIN_WIDTH	80
+#define BAR_LEAST	10
+#define BAR_MOST	40
+#define NAME_ROOM	30
+
+static int find_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	if (columns && atoi(columns) > 0)
+		return atoi(columns);
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return PLAIN_WIDTH;
+}
+
+/** term_find() - ask what the standard output is */
+void term_find(struct term *term)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *kind = getenv("TERM");
+	bool tty = isatty(STDOUT_FILENO);
+	bool dumb = !kind || kind[0] == '\0' ||
+		(kind[0] == 'd' && kind[1] == 'u');
+
+	term->width = tty ? find_width() : PLAIN_WIDTH;
+	term->colour = tty && !dumb && !(no_color && *no_color);
+}
+
+/** term_heading() - print a line that begins something */
+void term_heading(const struct term *term, const char *text)
+{
+	if (term->colour)
+		printf("\n\033[1m%s\033[0m\n", text);
+	else
+		printf("\n%s\n", text);
+}
+
+/**
+ * term_bar_width() - how long bars may be
+ * @before: columns of the numbers before the bar
+ */
+int term_bar_width(const struct term *term, int before)
+{
+	int width = term->width - before - NAME_ROOM;
+
+	if (width < BAR_LEAST)
+		return BAR_LEAST;
+	return width > BAR_MOST ? BAR_MOST : width;
+}
+
+/** term_bar() - print @part of a bar that is @width long for @all */
+void term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
+{
+	int full = all ? (double)part / all * width + 0.5 : 0;
+	int i;
+
+	if (term->colour)
+		printf("\033[32m");
+	for (i = 0; i < full; i++)
+		putchar('#');
+	if (term->colour)
+		printf("\033[0m");
+	printf("%*s", width - full, "");
+}
+
+/** term_name() - print a name that comes from a file: nothing but text */
+void term_name(const char *name)
+{
+	for (; *name; name++)
+		putchar((unsigned char)*name < ' ' || *name == 0x7f ?
+			'?' : *name);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * term.h - what the terminal can do
+ */
+#ifndef TERM_H
+#define TERM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct term - the standard output
+ * @width: columns
+ * @colour: whether to use it
+ */
+struct term {
+	int width;
+	bool colour;
+};
+
+void term_find(struct term *term);
+void term_heading(const struct term *term, const char *text);
+void term_bar(const struct term *term, int width, uint64_t part, uint64_t all);
+void term_name(const char *name);
+int term_bar_width(const struct term *term, int before);
+
+#endif /* TERM_H */
