@@ -11,7 +11,7 @@
 
 #include "print.h"
 
-#define COLUMNS	50
+#define COLUMNS	49
 
 /* Buckets that were hit, ascending; addresses are their offsets + @base. */
 struct listing {

@@ -8,8 +8,9 @@
 
 #include "print.h"
 
-#define OBJECT_COLUMNS		24
-#define FUNCTION_COLUMNS	42
+/* Of numbers, and of names as long as most are. */
+#define OBJECT_COLUMNS		(24 + 30)
+#define FUNCTION_COLUMNS	(42 + 30)
 
 static double percent(uint64_t part, uint64_t all)
 {
@@ -23,8 +24,8 @@ static void print_class(const struct term *term, const struct sum *sum,
 	uint64_t ticks = sum->classes[class];
 
 	printf("%10" PRIu64 " %5.1f %%  ", ticks, percent(ticks, sum->placed));
-	term_bar(term, width, ticks, sum->placed);
-	printf(" %s\n", sum_class_name(class));
+	width = term_bar(term, width, ticks, sum->placed);
+	printf("%*s %s\n", width, "", sum_class_name(class));
 }
 
 static void print_object(const struct term *term, const struct sum *sum,
@@ -34,8 +35,8 @@ static void print_object(const struct term *term, const struct sum *sum,
 
 	printf("%10" PRIu64 " %5.1f %%  ", object->ticks,
 	       percent(object->ticks, sum->placed));
-	term_bar(term, width, object->ticks, sum->placed);
-	printf("   ");
+	width = term_bar(term, width, object->ticks, sum->placed);
+	printf("%*s   ", width, "");
 	term_name(object->path);
 	putchar('\n');
 	if (object->problem)
@@ -74,8 +75,9 @@ static void print_function(const struct term *term, const struct sum *sum,
 	       function->ticks, percent(function->ticks, sum->placed),
 	       error_of(function->ticks, sum->placed),
 	       percent(so_far, sum->placed));
-	term_bar(term, width, function->ticks, sum->functions[0].ticks);
-	putchar(' ');
+	width = term_bar(term, width, function->ticks,
+			 sum->functions[0].ticks);
+	printf("%*s ", width, "");
 	term_name(function->name);
 	if (sum->objects[function->object].path[0] != '[') {
 		printf(" (");

@@ -12,7 +12,6 @@
 #define PLAIN_WIDTH	80
 #define BAR_LEAST	10
 #define BAR_MOST	40
-#define NAME_ROOM	30
 
 static int find_width(void)
 {
@@ -50,19 +49,23 @@ void term_heading(const struct term *term, const char *text)
 
 /**
  * term_bar_width() - how long bars may be
- * @before: columns of the numbers before the bar
+ * @columns: of everything else in the line
  */
-int term_bar_width(const struct term *term, int before)
+int term_bar_width(const struct term *term, int columns)
 {
-	int width = term->width - before - NAME_ROOM;
+	int width = term->width - columns;
 
 	if (width < BAR_LEAST)
 		return BAR_LEAST;
 	return width > BAR_MOST ? BAR_MOST : width;
 }
 
-/** term_bar() - print @part of a bar that is @width long for @all */
-void term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
+/**
+ * term_bar() - print @part of a bar that is @width long for @all
+ *
+ * Return: how many columns there are up to @width.
+ */
+int term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
 {
 	int full = all ? (double)part / all * width + 0.5 : 0;
 	int i;
@@ -73,7 +76,7 @@ void term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
 		putchar('#');
 	if (term->colour)
 		printf("\033[0m");
-	printf("%*s", width - full, "");
+	return width - full;
 }
 
 /** term_name() - print a name that comes from a file: nothing but text */

@@ -20,8 +20,8 @@ struct term {
 
 void term_find(struct term *term);
 void term_heading(const struct term *term, const char *text);
-void term_bar(const struct term *term, int width, uint64_t part, uint64_t all);
+int term_bar(const struct term *term, int width, uint64_t part, uint64_t all);
 void term_name(const char *name);
-int term_bar_width(const struct term *term, int before);
+int term_bar_width(const struct term *term, int columns);
 
 #endif /* TERM_H */

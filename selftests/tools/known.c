@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * known.c - a program whose functions are known; it is never run
+ */
+int alpha(int n);
+int beta(int n);
+int gamma_(int n) __asm__("_ZN5outer5innerEi");
+
+__attribute__((noinline)) int alpha(int n)
+{
+	return n * n + 1;
+}
+
+__attribute__((noinline)) int beta(int n)
+{
+	return n / 3 - 7;
+}
+
+/* The name that C++ gives to outer::inner(int). */
+__attribute__((noinline)) int gamma_(int n)
+{
+	return n ^ 0x55;
+}
+
+int main(int argc, char **argv)
+{
+	return alpha(argc) + beta(argc) + gamma_(argv[0][0]);
+}
