@@ -83,7 +83,8 @@ static void check(struct __test_metadata *_metadata,
 	EXPECT_TICKS(from, to);
 	EXPECT_COVERED(from, to, 0.001);
 	EXPECT_EQ(to->status.ticks, to->status.counted);
-	EXPECT_EQ(0, to->status.pending);
+	/* With sanitizers asking takes long enough for a tick or more. */
+	EXPECT_GE(slack() - 1, to->status.pending);
 }
 
 /* One in a thousand, by the kernel's clock; that is more than six sigma. */
