@@ -364,6 +364,34 @@ void profil_clock_end(struct mm_struct *mm)
 	on_each_cpu_cond(profil_cpu_runs, profil_cpu_end, mm, true);
 }
 
+/**
+ * profil_clock_leave() - end the caller's interval of an address space that
+ * ends
+ * @mm: the address space, which nobody can write to any more
+ *
+ * What has passed since the last tick was covered too.
+ *
+ * Context: process.
+ */
+void profil_clock_leave(const struct mm_struct *mm)
+{
+	struct profil_cpu *cpu;
+	struct profil_run *run;
+
+	local_irq_disable();
+	cpu = this_cpu_ptr(&profil_cpus);
+	if (cpu->mm == mm) {
+		rcu_read_lock();
+		run = profil_interval_run(cpu);
+		if (run)
+			atomic64_add(ktime_get_ns() - cpu->since,
+				     &run->cpu_ns);
+		rcu_read_unlock();
+		WRITE_ONCE(cpu->mm, NULL);
+	}
+	local_irq_enable();
+}
+
 static void profil_clock_find_switch(struct tracepoint *tracepoint, void *data)
 {
 	if (!strcmp(tracepoint->name, "sched_switch"))

@@ -51,5 +51,6 @@ void profil_clock_put(void);
 void profil_clock_settle(struct mm_struct *mm);
 void profil_clock_begin(struct mm_struct *mm);
 void profil_clock_end(struct mm_struct *mm);
+void profil_clock_leave(const struct mm_struct *mm);
 
 #endif /* PROFIL_CLOCK_H */

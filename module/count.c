@@ -5,6 +5,8 @@
  * Context: hard interrupts off; the tick itself or a context switch. Nothing
  * here sleeps or loops without bound. Lock taken: run->lock.
  */
+#include <linux/mm_types.h>
+
 #include "bin.h"
 #include "count.h"
 #include "deliver.h"
@@ -55,6 +57,16 @@ static bool profil_is_left_out(const struct profil_run *run,
 	return !tick->user && run->table->flags & PROFIL_SET_USER_ONLY;
 }
 
+/*
+ * A process that has ended gives back its memory, which may take a while. Then
+ * there are no counters any more, and so no regions.
+ */
+static bool profil_is_over(const struct profil_run *run,
+			   const struct profil_tick *tick)
+{
+	return !tick->user && !atomic_read(&run->mm->mm_users);
+}
+
 /**
  * profil_count() - count a tick
  * @run: that is on, of the address space that the processor runs
@@ -71,7 +83,7 @@ void profil_count(struct profil_run *run, const struct profil_tick *tick)
 	u64 clipped = 0;
 	int err = -EAGAIN;
 
-	if (!left_out)
+	if (!left_out && !profil_is_over(run, tick))
 		place = profil_place(run, tick->pc);
 	if (place.region != PROFIL_NO_REGION && tick->user)
 		err = profil_add(run, place, tick->nr, &clipped);

@@ -21,6 +21,7 @@
 #include "clock.h"
 #include "deliver.h"
 #include "dev.h"
+#include "ledger.h"
 #include "limits.h"
 #include "profile.h"
 #include "run.h"
@@ -29,6 +30,7 @@
 #define PROFIL_SET_SIZE_VER0	offsetofend(struct profil_set, reserved)
 #define PROFIL_STATUS_SIZE_VER0	offsetofend(struct profil_status, nr_regions)
 #define PROFIL_INFO_SIZE_VER0	offsetofend(struct profil_info, fast)
+#define PROFIL_ACCOUNT_SIZE_VER0 offsetofend(struct profil_account, unfollowed)
 
 #define PROFIL_SET_FLAGS	(PROFIL_SET_CHECK | \
 				 PROFIL_SET_USER_ONLY | \
@@ -179,7 +181,7 @@ static int profil_begin(struct file *file, const struct profil_set *set,
 
 	if (IS_ERR(profile))
 		return PTR_ERR(profile);
-	run = profil_run_alloc(table, current->mm);
+	run = profil_run_alloc(table, current->mm, file->private_data);
 	if (!run)
 		goto out;
 	err = profil_put_results(set, asked_ns, to);
@@ -426,6 +428,33 @@ static long profil_ioctl_info(void __user *arg)
 	return profil_copy_out(arg, &info, sizeof(info));
 }
 
+static long profil_ioctl_account(struct file *file, void __user *arg)
+{
+	struct profil_account account;
+	struct profil_sums sums;
+	int err;
+
+	err = profil_copy_in(&account, sizeof(account),
+			     PROFIL_ACCOUNT_SIZE_VER0, arg);
+	if (err)
+		return err;
+	sums = profil_ledger_read(file->private_data);
+	account = (struct profil_account) {
+		.size = account.size,
+		.running = sums.running,
+		.cpu_time_ns = sums.cpu_ns,
+		.ticks = sums.totals.taken,
+		.counted = sums.totals.counted,
+		.clipped = sums.totals.clipped,
+		.outside = sums.totals.outside,
+		.lost = sums.totals.lost,
+		.left_out = sums.totals.left_out,
+		.kernel = sums.totals.kernel,
+		.unfollowed = sums.totals.unfollowed,
+	};
+	return profil_copy_out(arg, &account, sizeof(account));
+}
+
 static long profil_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *to = (void __user *)arg;
@@ -441,13 +470,29 @@ static long profil_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return profil_ioctl_status(to);
 	case PROFIL_IOC_INFO:
 		return profil_ioctl_info(to);
+	case PROFIL_IOC_ACCOUNT:
+		return profil_ioctl_account(file, to);
 	default:
 		return -ENOTTY;
 	}
 }
 
+static int profil_open(struct inode *inode, struct file *file)
+{
+	file->private_data = profil_ledger_alloc();
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+static int profil_release(struct inode *inode, struct file *file)
+{
+	profil_ledger_put(file->private_data);
+	return 0;
+}
+
 static const struct file_operations profil_fops = {
 	.owner = THIS_MODULE,
+	.open = profil_open,
+	.release = profil_release,
 	.unlocked_ioctl = profil_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = profil_profile_mmap,
@@ -457,7 +502,10 @@ static struct miscdevice profil_dev = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "profil",
 	.fops = &profil_fops,
-	/* A caller can act on itself and learn about itself, nothing else. */
+	/*
+	 * A caller can act on itself, and learn about itself and about whom it
+	 * shares a descriptor with, nothing else.
+	 */
 	.mode = 0666,
 };
 

@@ -14,6 +14,7 @@
  *   deliver.c, fault.c	ticks whose counter's page is not there
  *   bin.c		adding to a counter in user memory
  *   run.c, tally.h	one profile from beginning to end, and its books
+ *   ledger.c		the books of profiles that have ended
  *
  * Context: load and unload.
  */

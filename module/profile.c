@@ -45,6 +45,7 @@
  *	profil_clock_mutex	under profile->lock, never under mmap_lock
  *	scheduler locks
  *	  run->lock		the books; hard interrupts off
+ *	    ledger->lock	the books of runs that have ended
  */
 
 /**
@@ -130,14 +131,19 @@ static bool profil_publish(struct profil_profile *profile,
 /* The last use of the address space's entry: nothing can begin any more. */
 static void profil_profile_end(struct profil_profile *profile)
 {
+	struct mm_struct *mm = profile->space.mm;
 	struct profil_run *run;
 
+	profil_clock_leave(mm);
 	spin_lock(&profile->publish);
 	profile->is_dead = true;
 	run = rcu_replace_pointer(profile->space.run, NULL,
 				  lockdep_is_held(&profile->publish));
 	spin_unlock(&profile->publish);
 
+	/* The program may have removed the anchor itself, and run on */
+	if (atomic_read(&mm->mm_users))
+		profil_clock_end(mm);
 	profil_space_remove(&profile->space);
 	if (run)
 		profil_run_put(run);
@@ -175,7 +181,7 @@ static struct profil_profile *profil_inherit(struct profil_quota *quota,
 	profile = profil_profile_alloc(vma->vm_mm, quota);
 	if (!profile)
 		goto put_clock;
-	own = profil_run_alloc(run->table, vma->vm_mm);
+	own = profil_run_alloc(run->table, vma->vm_mm, run->ledger);
 	if (!own)
 		goto free;
 
@@ -439,6 +445,7 @@ void profil_run_stop(struct profil_run *run)
 	if (run->state == PROFIL_STATE_ON)
 		WRITE_ONCE(run->state, PROFIL_STATE_OFF);
 	raw_spin_unlock_irq(&run->lock);
+	profil_run_enter(run);
 }
 
 /**

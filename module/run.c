@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * run.c - making and freeing runs
+ * run.c - making, ending and freeing runs
  *
- * Context: process, may sleep; profil_run_alloc() also in fork with mmap_lock
- * held for writing. Takes no locks.
+ * Context: process, may sleep, profil_run_alloc() also in fork with mmap_lock
+ * held for writing; or said at the function. Lock taken: run->lock.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -12,6 +12,7 @@
 
 #include "compat.h"
 #include "deliver.h"
+#include "ledger.h"
 #include "run.h"
 
 /* Delivers and frees; everything on it is drained before the module goes. */
@@ -45,6 +46,7 @@ static void profil_run_free(struct work_struct *work)
 	struct profil_run *run = container_of(to_rcu_work(work),
 					      struct profil_run, free_work);
 
+	profil_ledger_put(run->ledger);
 	profil_table_put(run->table);
 	mmdrop(run->mm);
 	kvfree(run);
@@ -56,11 +58,13 @@ static void profil_run_free(struct work_struct *work)
  * profil_run_alloc() - make a run that has taken no tick yet
  * @table: what it counts by; a reference of its own is taken
  * @mm: the address space that it will count for
+ * @ledger: where it will be entered; a reference of its own is taken
  *
  * Return: a run with one reference, or NULL.
  */
 struct profil_run *profil_run_alloc(struct profil_table *table,
-				    struct mm_struct *mm)
+				    struct mm_struct *mm,
+				    struct profil_ledger *ledger)
 {
 	u32 nr = table->map.nr_regions;
 	struct profil_run *run;
@@ -76,6 +80,8 @@ struct profil_run *profil_run_alloc(struct profil_table *table,
 	run->table = table;
 	mmgrab(mm);
 	run->mm = mm;
+	profil_ledger_begin(ledger);
+	run->ledger = ledger;
 	run->serial = atomic64_inc_return(&profil_serial);
 	raw_spin_lock_init(&run->lock);
 	run->state = PROFIL_STATE_ON;
@@ -86,6 +92,33 @@ struct profil_run *profil_run_alloc(struct profil_table *table,
 	for (i = 0; i < nr; i++)
 		run->tallies[i].state = table->map.bins[i].state;
 	return run;
+}
+
+/**
+ * profil_run_enter() - it has ended: enter what it came to in the ledger, once
+ * @run: takes no more ticks, and all are settled
+ *
+ * Context: any.
+ */
+void profil_run_enter(struct profil_run *run)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&run->lock, flags);
+	if (!run->is_entered)
+		profil_ledger_enter(run->ledger, &run->totals,
+				    atomic64_read(&run->cpu_ns));
+	run->is_entered = true;
+	raw_spin_unlock_irqrestore(&run->lock, flags);
+}
+
+/* Context: any. */
+void profil_run_put(struct profil_run *run)
+{
+	if (!refcount_dec_and_test(&run->refs))
+		return;
+	profil_run_enter(run);
+	queue_rcu_work(profil_wq, &run->free_work);
 }
 
 /**

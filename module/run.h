@@ -18,6 +18,8 @@
 
 #include "table.h"
 
+struct profil_ledger;
+
 /**
  * struct profil_totals - the fates of the ticks, see struct profil_status
  */
@@ -67,10 +69,12 @@ struct profil_parcel {
  * @serial: tells it from every other run there ever was
  * @table: what was asked for; a reference
  * @mm: the address space; kept as a structure (mmgrab), not as memory
+ * @ledger: where it is entered when it ends; a reference
  * @cpu_ns: CPU time covered
  * @lock: protects all from @state to @bag, and @tallies; hard interrupts off;
- *	no lock of the module is taken inside
+ *	of the module's locks, the ledger's alone is taken inside
  * @state: enum profil_state; read without the lock too
+ * @is_entered: it has been entered in the ledger
  * @queued: the worker has been sent for, and the memory of @mm is held until
  *	it finds the bag empty; the worker alone unsets this
  * @nr_parcels: parcels in @bag
@@ -89,10 +93,12 @@ struct profil_run {
 	u64 serial;
 	struct profil_table *table;
 	struct mm_struct *mm;
+	struct profil_ledger *ledger;
 	atomic64_t cpu_ns;
 
 	raw_spinlock_t lock;
 	u32 state;
+	bool is_entered;
 	bool queued;
 	u32 nr_parcels;
 	struct profil_totals totals;
@@ -112,20 +118,16 @@ int profil_run_init(void);
 void profil_run_exit(void);
 
 struct profil_run *profil_run_alloc(struct profil_table *table,
-				    struct mm_struct *mm);
+				    struct mm_struct *mm,
+				    struct profil_ledger *ledger);
+void profil_run_put(struct profil_run *run);
+void profil_run_enter(struct profil_run *run);
 unsigned long profil_run_address(const struct profil_run *run, u32 region,
 				 u64 bin);
 
 static inline bool profil_run_is_on(const struct profil_run *run)
 {
 	return READ_ONCE(run->state) == PROFIL_STATE_ON;
-}
-
-/* Context: any. */
-static inline void profil_run_put(struct profil_run *run)
-{
-	if (refcount_dec_and_test(&run->refs))
-		queue_rcu_work(profil_wq, &run->free_work);
 }
 
 #endif /* PROFIL_RUN_H */

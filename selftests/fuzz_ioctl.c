@@ -35,10 +35,10 @@
 
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
-enum { SET, STOP, STATUS, INFO, UNKNOWN, KINDS };
+enum { SET, STOP, STATUS, INFO, ACCOUNT, UNKNOWN, KINDS };
 
 static const char *const kinds[] = {
-	"SET", "STOP", "STATUS", "INFO", "unknown",
+	"SET", "STOP", "STATUS", "INFO", "ACCOUNT", "unknown",
 };
 
 FIXTURE(fuzz) {
@@ -114,6 +114,8 @@ static int kind_of(unsigned int request)
 		return STATUS;
 	case PROFIL_IOC_INFO:
 		return INFO;
+	case PROFIL_IOC_ACCOUNT:
+		return ACCOUNT;
 	default:
 		return UNKNOWN;
 	}
@@ -297,7 +299,7 @@ static void expect_every_error(struct __test_metadata *_metadata,
 	static const int of_all[] = { 0, EFAULT, EINVAL, E2BIG };
 	static const int of_set[] = { EACCES, EAGAIN, ENOMEM };
 
-	for (int kind = SET; kind <= INFO; kind++)
+	for (int kind = SET; kind <= ACCOUNT; kind++)
 		for (size_t i = 0; i < NR(of_all); i++)
 			EXPECT_LT(0, self->seen[kind][of_all[i]]);
 	for (size_t i = 0; i < NR(of_set); i++)

@@ -26,6 +26,7 @@
 #define SET_SIZE	48
 #define STATUS_SIZE	120
 #define INFO_SIZE	56
+#define ACCOUNT_SIZE	80
 
 #define ALL_FLAGS	0x7f
 
@@ -149,10 +150,10 @@ TEST_F(device, size_too_small)
 {
 	static const unsigned long requests[] = {
 		PROFIL_IOC_SET, PROFIL_IOC_STOP, PROFIL_IOC_STATUS,
-		PROFIL_IOC_INFO,
+		PROFIL_IOC_INFO, PROFIL_IOC_ACCOUNT,
 	};
 	static const uint32_t least[] = {
-		SET_SIZE, STATUS_SIZE, STATUS_SIZE, INFO_SIZE,
+		SET_SIZE, STATUS_SIZE, STATUS_SIZE, INFO_SIZE, ACCOUNT_SIZE,
 	};
 	uint32_t buffer[64];
 	size_t i, j;
@@ -204,6 +205,10 @@ TEST_F(device, reports_to_a_newer_caller)
 		struct profil_info info;
 		uint64_t newer[4];
 	} info = { 0 };
+	struct {
+		struct profil_account account;
+		uint64_t newer[4];
+	} account = { 0 };
 
 	status.status.size = sizeof(status);
 	status.newer[0] = 1;
@@ -228,6 +233,14 @@ TEST_F(device, reports_to_a_newer_caller)
 	EXPECT_EQ(sizeof(info), info.info.size);
 	EXPECT_LT(0, info.info.max_regions);
 	EXPECT_EQ(0, info.newer[0] | info.newer[3]);
+
+	account.account.size = sizeof(account);
+	account.newer[0] = 1;
+	EXPECT_ERROR(E2BIG, ioctl(self->fd, PROFIL_IOC_ACCOUNT, &account));
+	account.newer[0] = 0;
+	EXPECT_EQ(0, ioctl(self->fd, PROFIL_IOC_ACCOUNT, &account));
+	EXPECT_EQ(sizeof(account), account.account.size);
+	EXPECT_EQ(0, account.newer[0] | account.newer[3]);
 }
 
 TEST_F(device, size_of_a_page_and_more)
@@ -501,12 +514,14 @@ TEST_F(device, argument_at_a_bad_address)
 {
 	struct profil_status status = { .size = sizeof(status) };
 	struct profil_info info = { .size = sizeof(info) };
+	struct profil_account account = { .size = sizeof(account) };
 	void *cut;
 	size_t i;
 
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_SET, NULL));
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_STATUS, NULL));
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_INFO, NULL));
+	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_ACCOUNT, NULL));
 	for (i = 0; i < NR(nowhere); i++) {
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_SET,
 					   nowhere[i]));
@@ -515,6 +530,8 @@ TEST_F(device, argument_at_a_bad_address)
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_STOP,
 					   nowhere[i]));
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_INFO,
+					   nowhere[i]));
+		EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_ACCOUNT,
 					   nowhere[i]));
 	}
 	cut = at_the_end(sizeof(self->set) - 1);
@@ -526,6 +543,8 @@ TEST_F(device, argument_at_a_bad_address)
 				   readonly(&status, sizeof(status))));
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_INFO,
 				   readonly(&info, sizeof(info))));
+	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_ACCOUNT,
+				   readonly(&account, sizeof(account))));
 	unchanged(_metadata, self);
 }
 
@@ -642,7 +661,7 @@ TEST_F(device, check_stops_what_ran)
 TEST_F(device, unknown_requests)
 {
 	static const unsigned int requests[] = {
-		_IO(PROFIL_IOC_TYPE, 4), _IO(PROFIL_IOC_TYPE, 255),
+		_IO(PROFIL_IOC_TYPE, 5), _IO(PROFIL_IOC_TYPE, 255),
 		_IO(PROFIL_IOC_TYPE + 1, 0), _IO(0, 0), 0xffffffff,
 		_IOW(PROFIL_IOC_TYPE, 0, struct profil_set),
 		_IOR(PROFIL_IOC_TYPE, 2, struct profil_status),

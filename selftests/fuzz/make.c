@@ -206,15 +206,16 @@ static uint64_t make_status(struct arena *arena, u64 *state)
 	return put_structure(arena, state, &status, sizeof(status));
 }
 
-static uint64_t make_info(struct arena *arena, u64 *state)
+/* A structure for results, of which nothing is asked but its size. */
+static uint64_t make_results(struct arena *arena, u64 *state, size_t size)
 {
-	struct profil_info info;
+	uint32_t words[64];
 
-	memset(&info, number(state) & 0xff, sizeof(info));
-	info.size = make_size(state, sizeof(info));
+	memset(words, number(state) & 0xff, size);
+	words[0] = make_size(state, size);
 	if (once_in(state, 8))
-		spoil(state, &info, sizeof(info));
-	return put_structure(arena, state, &info, sizeof(info));
+		spoil(state, words, size);
+	return put_structure(arena, state, words, size);
 }
 
 /* Numbers of the device's that are none, and those of others. */
@@ -245,7 +246,7 @@ struct attempt fuzz_attempt(struct arena *arena, u64 *state)
 {
 	static const unsigned int requests[] = {
 		PROFIL_IOC_SET, PROFIL_IOC_STOP, PROFIL_IOC_STATUS,
-		PROFIL_IOC_INFO,
+		PROFIL_IOC_INFO, PROFIL_IOC_ACCOUNT,
 	};
 	unsigned int request = ONE_OF(requests, state);
 
@@ -258,10 +259,14 @@ struct attempt fuzz_attempt(struct arena *arena, u64 *state)
 					  make_status(arena, state) };
 	case 2:
 		return (struct attempt) { PROFIL_IOC_INFO,
-					  make_info(arena, state) };
+					  make_results(arena, state,
+						sizeof(struct profil_info)) };
 	case 3:
 		return (struct attempt) { PROFIL_IOC_STOP, 0 };
 	case 4:
+		return (struct attempt) { PROFIL_IOC_ACCOUNT,
+					  make_results(arena, state,
+						sizeof(struct profil_account)) };
 	case 5:
 		return (struct attempt) { PROFIL_IOC_STOP,
 					  make_status(arena, state) };

@@ -15,6 +15,7 @@
 #define SET_SIZE	48
 #define STATUS_SIZE	120
 #define INFO_SIZE	56
+#define ACCOUNT_SIZE	80
 
 #define REGION_SIZE	32
 
@@ -268,6 +269,14 @@ static int request_info(struct model *model, uint64_t arg)
 	return error;
 }
 
+static int request_account(struct model *model, uint64_t arg)
+{
+	struct profil_account account;
+	int error = copy_in(model->arena, arg, &account, ACCOUNT_SIZE);
+
+	return error ?: put_results(model, arg, account.size, ACCOUNT_SIZE);
+}
+
 /**
  * model_request() - what a request ought to do
  * @model: the device; it is afterwards as it ought to be
@@ -289,6 +298,8 @@ int model_request(struct model *model, unsigned int request, uint64_t arg)
 		return request_stop(model, arg);
 	case PROFIL_IOC_INFO:
 		return request_info(model, arg);
+	case PROFIL_IOC_ACCOUNT:
+		return request_account(model, arg);
 	default:
 		return -ENOTTY;
 	}

@@ -75,10 +75,24 @@ FIELD(profil_info, max_period_ns, 40, 8);
 FIELD(profil_info, max_profiles, 48, 4);
 FIELD(profil_info, fast, 52, 4);
 
+SIZE(profil_account, 80);
+FIELD(profil_account, size, 0, 4);
+FIELD(profil_account, running, 4, 4);
+FIELD(profil_account, cpu_time_ns, 8, 8);
+FIELD(profil_account, ticks, 16, 8);
+FIELD(profil_account, counted, 24, 8);
+FIELD(profil_account, clipped, 32, 8);
+FIELD(profil_account, outside, 40, 8);
+FIELD(profil_account, lost, 48, 8);
+FIELD(profil_account, left_out, 56, 8);
+FIELD(profil_account, kernel, 64, 8);
+FIELD(profil_account, unfollowed, 72, 8);
+
 SAME(ioc_set, PROFIL_IOC_SET, 0xbd00);
 SAME(ioc_stop, PROFIL_IOC_STOP, 0xbd01);
 SAME(ioc_status, PROFIL_IOC_STATUS, 0xbd02);
 SAME(ioc_info, PROFIL_IOC_INFO, 0xbd03);
+SAME(ioc_account, PROFIL_IOC_ACCOUNT, 0xbd04);
 
 SAME(check, PROFIL_SET_CHECK, 0x1);
 SAME(user_only, PROFIL_SET_USER_ONLY, 0x2);

@@ -2,9 +2,9 @@
 /*
  * profil.h - the interface of /dev/profil
  *
- * Every request acts on the address space of the caller and on nothing else.
- * A profile belongs to that address space, not to the descriptor: the
- * descriptor may be closed as soon as the request has returned.
+ * Every request but PROFIL_IOC_ACCOUNT acts on the address space of the caller
+ * and on nothing else. A profile belongs to that address space, not to the
+ * descriptor: the descriptor may be closed as soon as the request has returned.
  *
  * Every structure starts with its own size. A caller that was compiled with a
  * shorter structure than the kernel's gets the behaviour of its own day; one
@@ -50,11 +50,16 @@
  * PROFIL_IOC_STATUS (struct profil_status): how the profile is doing.
  *
  * PROFIL_IOC_INFO (struct profil_info): features and limits of the device.
+ *
+ * PROFIL_IOC_ACCOUNT (struct profil_account): what the profiles that were begun
+ * by this open file of the device came to. It is for those who watch others:
+ * whoever was killed cannot be asked any more.
  */
 #define PROFIL_IOC_SET		_IO(PROFIL_IOC_TYPE, 0)
 #define PROFIL_IOC_STOP		_IO(PROFIL_IOC_TYPE, 1)
 #define PROFIL_IOC_STATUS	_IO(PROFIL_IOC_TYPE, 2)
 #define PROFIL_IOC_INFO		_IO(PROFIL_IOC_TYPE, 3)
+#define PROFIL_IOC_ACCOUNT	_IO(PROFIL_IOC_TYPE, 4)
 
 /**
  * struct profil_region - a range of program text and its counters
@@ -231,7 +236,8 @@ struct profil_region_status {
  *	@left_out
  * @counted: ticks that are in the counters
  * @clipped: ticks that found their counter full
- * @outside: ticks that belong to no region that is on
+ * @outside: ticks that belong to no region that is on; also those of a process
+ *	that has ended while the kernel gives back its memory
  * @lost: ticks whose counter could not be written
  * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
  * @kernel: ticks taken in kernel mode, whatever became of them
@@ -302,6 +308,45 @@ struct profil_info {
 	__aligned_u64 max_period_ns;
 	__u32 max_profiles;
 	__u32 fast;
+};
+
+/**
+ * struct profil_account - argument of PROFIL_IOC_ACCOUNT
+ * @size: sizeof(struct profil_account), set by the caller
+ * @running: profiles that have not ended
+ * @cpu_time_ns: CPU time that the others covered
+ * @ticks: their ticks; always @counted + @clipped + @outside + @lost +
+ *	@left_out
+ * @counted: ticks that are in the counters
+ * @clipped: ticks that found their counter full
+ * @outside: ticks that belong to no region that was on; also those of processes
+ *	that had ended while the kernel gave back their memory
+ * @lost: ticks whose counter could not be written
+ * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
+ * @kernel: ticks taken in kernel mode, whatever became of them
+ * @unfollowed: children that could not inherit a profile
+ *
+ * The profiles are those that PROFIL_IOC_SET began by a descriptor of the same
+ * open file (by dup(2), fork(2) or a message on a socket, but not by another
+ * open(2)), and those that were inherited from them by fork. Each is entered
+ * once, whichever way it ends: by a stop, a replacement, exec, exit or a signal.
+ * One that ends with its process is there when that can be waited for, unless
+ * somebody else still uses the memory of the process: ticks on their way to
+ * their counters do, for some milliseconds, and so does who looks at it in
+ * /proc. All numbers are of one moment.
+ */
+struct profil_account {
+	__u32 size;
+	__u32 running;
+	__aligned_u64 cpu_time_ns;
+	__aligned_u64 ticks;
+	__aligned_u64 counted;
+	__aligned_u64 clipped;
+	__aligned_u64 outside;
+	__aligned_u64 lost;
+	__aligned_u64 left_out;
+	__aligned_u64 kernel;
+	__aligned_u64 unfollowed;
 };
 
 #endif /* _LINUX_PROFIL_H */
