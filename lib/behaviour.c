@@ -6,7 +6,6 @@
  * system did not have, or its manual page does not tell, is as by default.
  */
 #include <limits.h>
-#include <string.h>
 
 #include "behaviour.h"
 
@@ -63,21 +62,3 @@ const struct profil_behaviour profil_behaviours[] = {
 		SPROFIL_BY_DEFAULT,
 	},
 };
-
-#define NR	(sizeof(profil_behaviours) / sizeof(profil_behaviours[0]))
-
-/**
- * profil_behaviour_named() - find a behaviour
- * @name: what somebody asked for; the empty string or NULL is the default
- *
- * Return: the behaviour, or NULL if there is none of this name.
- */
-const struct profil_behaviour *profil_behaviour_named(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NR; i++)
-		if (!strcmp(profil_behaviours[i].name, name ? name : ""))
-			return &profil_behaviours[i];
-	return NULL;
-}
