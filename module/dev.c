@@ -296,33 +296,62 @@ static int profil_put_tallies(const struct profil_status *status,
 	return 0;
 }
 
-/* @status: as it was copied in. @run: NULL if there is none. */
-static int profil_report(void __user *arg, struct profil_status status,
-			 struct profil_run *run)
+/**
+ * struct profil_report - a status on its way to the caller
+ * @asked: as it was copied in
+ * @run: of which it tells, or NULL
+ * @nr: number of regions that the caller has room for
+ * @tallies: memory for so many
+ */
+struct profil_report {
+	struct profil_status asked;
+	struct profil_run *run;
+	u32 nr;
+	struct profil_tally *tallies;
+};
+
+/* @run: with a reference that goes to the report; NULL if there is none. */
+static int profil_report_begin(struct profil_report *report,
+			       struct profil_run *run)
 {
-	struct profil_tally *tallies = NULL;
+	report->run = run;
+	report->nr = 0;
+	report->tallies = NULL;
+	if (!run || !report->asked.regions)
+		return 0;
+	report->nr = min(report->asked.max_regions, run->table->map.nr_regions);
+	report->tallies = kvmalloc_array(report->nr, sizeof(*report->tallies),
+					 GFP_KERNEL);
+	return report->nr && !report->tallies ? -ENOMEM : 0;
+}
+
+static void profil_report_end(struct profil_report *report)
+{
+	kvfree(report->tallies);
+	if (report->run)
+		profil_run_put(report->run);
+}
+
+/* May be done again, when the numbers are others. */
+static int profil_report_put(const struct profil_report *report,
+			     void __user *arg)
+{
+	struct profil_run *run = report->run;
+	struct profil_status status = {
+		.size = report->asked.size,
+		.regions = report->asked.regions,
+		.max_regions = report->asked.max_regions,
+	};
 	struct profil_totals totals;
-	u32 nr = 0;
 	int err;
 
-	status = (struct profil_status) {
-		.size = status.size,
-		.regions = status.regions,
-		.max_regions = status.max_regions,
-	};
 	if (run) {
-		if (status.regions)
-			nr = min(status.max_regions,
-				 run->table->map.nr_regions);
-		tallies = kvmalloc_array(nr, sizeof(*tallies), GFP_KERNEL);
-		if (nr && !tallies)
-			return -ENOMEM;
 		status.cpu_time_ns = atomic64_read(&run->cpu_ns);
-		profil_read_run(run, &totals, tallies, nr, &status);
+		profil_read_run(run, &totals, report->tallies, report->nr,
+				&status);
 		profil_fill_status(&status, run->table, &totals);
 	}
-	err = profil_put_tallies(&status, tallies, nr);
-	kvfree(tallies);
+	err = profil_put_tallies(&status, report->tallies, report->nr);
 	return err ? err : profil_copy_out(arg, &status, sizeof(status));
 }
 
@@ -330,11 +359,11 @@ static long profil_ioctl_status(void __user *arg)
 {
 	struct profil_profile *profile;
 	struct profil_run *run = NULL;
-	struct profil_status status;
+	struct profil_report report;
 	int err;
 
-	err = profil_copy_in(&status, sizeof(status), PROFIL_STATUS_SIZE_VER0,
-			     arg);
+	err = profil_copy_in(&report.asked, sizeof(report.asked),
+			     PROFIL_STATUS_SIZE_VER0, arg);
 	if (err)
 		return err;
 	profile = profil_profile_lock();
@@ -346,9 +375,10 @@ static long profil_ioctl_status(void __user *arg)
 		profil_clock_settle(current->mm);
 		profil_deliver_now(run);
 	}
-	err = profil_report(arg, status, run);
-	if (run)
-		profil_run_put(run);
+	err = profil_report_begin(&report, run);
+	if (!err)
+		err = profil_report_put(&report, arg);
+	profil_report_end(&report);
 	if (profile)
 		profil_profile_unlock(profile);
 	return err;
@@ -375,13 +405,13 @@ static void profil_end_run(struct profil_profile *profile,
  */
 static long profil_ioctl_stop(void __user *arg)
 {
+	struct profil_report report = { .asked.regions = 0 };
 	struct profil_profile *profile;
 	struct profil_run *run = NULL;
-	struct profil_status status;
 	int err = 0;
 
 	if (arg)
-		err = profil_copy_in(&status, sizeof(status),
+		err = profil_copy_in(&report.asked, sizeof(report.asked),
 				     PROFIL_STATUS_SIZE_VER0, arg);
 	if (err)
 		return err;
@@ -390,15 +420,15 @@ static long profil_ioctl_stop(void __user *arg)
 		return PTR_ERR(profile);
 	if (profile)
 		run = profil_profile_run(profile);
-	if (arg)
-		err = profil_report(arg, status, run);
+	err = profil_report_begin(&report, run);
+	if (arg && !err)
+		err = profil_report_put(&report, arg);
 	if (run && !err) {
 		profil_end_run(profile, run);
 		if (arg)
-			err = profil_report(arg, status, run);
+			err = profil_report_put(&report, arg);
 	}
-	if (run)
-		profil_run_put(run);
+	profil_report_end(&report);
 	if (profile)
 		profil_profile_unlock(profile);
 	return err;
