@@ -14,6 +14,7 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "said.h"
 
 #define PRELOAD	"libprofil-preload.so"
 #define PATH	256
@@ -81,18 +82,6 @@ static int run(const char *preload, const char *program, const char *argument)
 		_exit(127);
 	}
 	return wait_child(child);
-}
-
-static bool is_said(const char *words)
-{
-	char line[1024] = "";
-	FILE *file = fopen("err", "r");
-	bool found = false;
-
-	while (!found && fgets(line, sizeof(line), file))
-		found = strstr(line, words);
-	fclose(file);
-	return found;
 }
 
 /* Files that the program has made. */

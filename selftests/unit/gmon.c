@@ -5,6 +5,7 @@
  * Relies on no device: what is written without one has all but ticks.
  */
 #include "kselftest_harness.h"
+#include "../said.h"
 
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -95,18 +96,6 @@ static bool read_contents(const char *name, struct contents *contents)
 		read_arc(file, contents);
 	fclose(file);
 	return tag == EOF;
-}
-
-static bool is_said(const char *words)
-{
-	char line[1024] = "";
-	FILE *file = fopen("err", "r");
-	bool found = false;
-
-	while (!found && fgets(line, sizeof(line), file))
-		found = strstr(line, words);
-	fclose(file);
-	return found;
 }
 
 static off_t said_bytes(void)
