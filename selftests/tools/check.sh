@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# check.sh - what the tests of prohist have in common; read by each of them
+# with DIR, which has prohist, synthesize and known, and takes what is written.
+#
+# Variables are used by those who read this.
+# shellcheck disable=SC2034
+
+set -u
+dir=$1
+here=$(cd "$(dirname "$0")" && pwd -P)
+prohist=$dir/tools/prohist
+known=$dir/known
+number=0 failed=0
+
+# check NAME COMMAND...: a test that is passed if the command succeeds
+check()
+{
+	local name=$1
+
+	shift
+	number=$((number + 1))
+	if "$@" > "$dir/log" 2>&1; then
+		echo "ok $number $name"
+	else
+		sed 's/^/# /' "$dir/log"
+		echo "not ok $number $name"
+		failed=1
+	fi
+}
+
+# skip NAME WHY
+skip()
+{
+	number=$((number + 1))
+	echo "ok $number $1 # SKIP $2"
+}
+
+# After the last test
+finish()
+{
+	echo "1..$number"
+	exit $failed
+}
+
+has()
+{
+	grep -qE -- "$2" "$1" || { cat "$1"; echo "lacks: $2"; return 1; }
+}
+
+lacks()
+{
+	! grep -E -- "$2" "$1"
+}
+
+# status WANTED ARGUMENT...: prohist ends so
+status()
+{
+	local wanted=$1
+
+	shift
+	"$prohist" "$@"
+	[ $? = "$wanted" ]
+}
+
+# The name of a function, as an offset from the start of the program's text
+offset()
+{
+	local address
+
+	address=$((16#$(nm "$1" | awk -v name="$2" '$3 == name { print $1 }')))
+	printf '%x' $((address - vaddr))
+}
+
+# Offset, address and size of a program's text, and its build-id
+examine()
+{
+	local numbers
+
+	read -ra numbers < <(readelf -lW "$1" |
+		awk '$1 == "LOAD" && / R E / { print $2, $3, $5 }')
+	pgoff=$((numbers[0])) vaddr=$((numbers[1])) size=$((numbers[2]))
+	build_id=$(readelf -n "$1" | sed -n 's/.*Build ID: //p')
+}
+
+# make FILE PROGRAM ALPHA BETA INNER: ticks for each
+make()
+{
+	local -a buckets
+
+	read -rd '' -a buckets < <(printf '%s %s\n' \
+		"$(offset "$known" alpha)" "$3" \
+		"$(offset "$known" beta)" "$4" \
+		"$(offset "$known" _ZN5outer5innerEi)" "$5" | sort)
+	"$dir/synthesize" "$1" "$2" "${ID-$build_id}" \
+		"$(printf '%x' $pgoff)" "$(printf '%x' $size)" "${buckets[@]}"
+}
+
+examine "$known"
