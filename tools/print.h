@@ -9,10 +9,24 @@
 #include "sum.h"
 #include "term.h"
 
+/**
+ * struct report - what is to be printed
+ * @term: the standard output, where everything goes
+ * @sum: finished
+ * @top: how many functions there is room for, as text
+ */
+struct report {
+	const struct term *term;
+	const struct sum *sum;
+	size_t top;
+};
+
+/* The forms: 0, or -1 when the reason has been said. */
+int print_text(const struct report *report);
+int print_json(const struct report *report);
+int print_folded(const struct report *report);
+
 void print_reckoning(const struct term *term, const struct sum *sum);
-void print_text(const struct term *term, const struct sum *sum, size_t top);
-void print_json(const struct sum *sum);
-void print_folded(const struct sum *sum);
 void print_diff(const struct term *term, const struct sum *before,
 		const struct sum *after);
 void print_buckets(const struct term *term, const struct prf *prf);

@@ -18,8 +18,9 @@ static void print_frame(const char *name)
 }
 
 /** print_folded() - command;object;function ticks */
-void print_folded(const struct sum *sum)
+int print_folded(const struct report *report)
 {
+	const struct sum *sum = report->sum;
 	size_t i;
 
 	for (i = 0; i < sum->nr_functions; i++) {
@@ -32,4 +33,5 @@ void print_folded(const struct sum *sum)
 		print_frame(function->name);
 		printf(" %" PRIu64 "\n", function->ticks);
 	}
+	return 0;
 }

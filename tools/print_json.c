@@ -127,8 +127,10 @@ static void print_functions(const struct sum *sum)
 }
 
 /** print_json() - everything as one object */
-void print_json(const struct sum *sum)
+int print_json(const struct report *report)
 {
+	const struct sum *sum = report->sum;
+
 	printf("{\n  \"command\": ");
 	print_string(sum->command);
 	printf(",\n  \"files\": %u,\n", sum->files);
@@ -137,4 +139,5 @@ void print_json(const struct sum *sum)
 	print_objects(sum);
 	print_functions(sum);
 	printf("}\n");
+	return 0;
 }

@@ -105,15 +105,11 @@ static void print_functions(const struct term *term, const struct sum *sum,
 		       sum->nr_functions - i);
 }
 
-/**
- * print_text() - print everything for people to read
- * @term: where
- * @sum: what
- * @top: print no more functions than these
- */
-void print_text(const struct term *term, const struct sum *sum, size_t top)
+/** print_text() - everything for people to read */
+int print_text(const struct report *report)
 {
-	print_reckoning(term, sum);
-	print_objects(term, sum);
-	print_functions(term, sum, top);
+	print_reckoning(report->term, report->sum);
+	print_objects(report->term, report->sum);
+	print_functions(report->term, report->sum, report->top);
+	return 0;
 }

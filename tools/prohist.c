@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "file.h"
 #include "print.h"
@@ -22,14 +23,28 @@ enum status {
 	STATUS_USAGE = 2,
 };
 
-enum format {
-	FORMAT_TEXT,
-	FORMAT_JSON,
-	FORMAT_FOLDED,
+/**
+ * struct form - what may follow --format=
+ * @name: the word
+ * @print: prints it
+ */
+struct form {
+	const char *name;
+	int (*print)(const struct report *report);
 };
 
+/* The first is the default. */
+static const struct form forms[] = {
+	{ "text", print_text },
+	{ "json", print_json },
+	{ "folded", print_folded },
+};
+
+#define FORMS	(sizeof(forms) / sizeof(forms[0]))
+
 struct options {
-	enum format format;
+	const struct form *form;
+	const char *output;
 	bool buckets;
 	bool diff;
 	size_t top;
@@ -45,6 +60,7 @@ static const char help[] =
 	"  -d, --diff         functions that changed between two files\n"
 	"  -f, --format=FORM  text, json or folded\n"
 	"  -n, --top=N        no more than N functions (30; 0 is all)\n"
+	"  -o, --output=FILE  where to, instead of the standard output\n"
 	"  -h, --help         this\n"
 	"  -V, --version      the version\n"
 	"\n"
@@ -59,15 +75,14 @@ static int usage(const char *problem)
 
 static int parse_format(struct options *options, const char *word)
 {
-	if (!strcmp(word, "text"))
-		options->format = FORMAT_TEXT;
-	else if (!strcmp(word, "json"))
-		options->format = FORMAT_JSON;
-	else if (!strcmp(word, "folded"))
-		options->format = FORMAT_FOLDED;
-	else
-		return usage("the format is not text, json or folded");
-	return 0;
+	size_t i;
+
+	for (i = 0; i < FORMS; i++) {
+		options->form = &forms[i];
+		if (!strcmp(word, options->form->name))
+			return 0;
+	}
+	return usage("--format wants one of those that --help names");
 }
 
 static int parse_top(struct options *options, const char *word)
@@ -96,6 +111,9 @@ static int parse_option(struct options *options, int letter)
 		return parse_format(options, optarg);
 	case 'n':
 		return parse_top(options, optarg);
+	case 'o':
+		options->output = optarg;
+		return 0;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_OK);
@@ -115,13 +133,14 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "diff", no_argument, NULL, 'd' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "top", required_argument, NULL, 'n' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "bdf:n:hV", names,
+	while ((letter = getopt_long(argc, argv, "bdf:n:o:hV", names,
 				     NULL)) >= 0)
 		if (parse_option(options, letter))
 			return -1;
@@ -131,8 +150,7 @@ static int parse(struct options *options, int argc, char **argv)
 		return usage("no file");
 	if (options->diff && options->nr != 2)
 		return usage("--diff wants two files");
-	if (options->buckets + options->diff +
-	    (options->format != FORMAT_TEXT) > 1)
+	if (options->buckets + options->diff + (options->form != forms) > 1)
 		return usage("--buckets, --diff and --format exclude each other");
 	return 0;
 }
@@ -181,7 +199,7 @@ static int use_data(const struct term *term, const struct options *options,
 	struct prf prf;
 	int result;
 
-	if (dos_prf_looks_so(data, size) && options->format == FORMAT_TEXT &&
+	if (dos_prf_looks_so(data, size) && options->form == forms &&
 	    !options->diff)
 		return list_dos(term, path, data, size);
 	if (prf_read(data, size, &prf, &error))
@@ -207,23 +225,6 @@ static int use_file(const struct term *term, const struct options *options,
 	return result;
 }
 
-static void print_sum(const struct term *term, const struct options *options,
-		      struct sum *sum)
-{
-	sum_finish(sum);
-	switch (options->format) {
-	case FORMAT_TEXT:
-		print_text(term, sum, options->top);
-		break;
-	case FORMAT_JSON:
-		print_json(sum);
-		break;
-	case FORMAT_FOLDED:
-		print_folded(sum);
-		break;
-	}
-}
-
 /* What could be read is printed, even if another file could not. */
 static enum status print_added(const struct term *term,
 			       const struct options *options)
@@ -235,8 +236,17 @@ static enum status print_added(const struct term *term,
 	for (i = 0; i < options->nr; i++)
 		if (use_file(term, options, options->files[i], &sum))
 			status = STATUS_FILE;
-	if (sum.files)
-		print_sum(term, options, &sum);
+	if (sum.files) {
+		const struct report report = {
+			.term = term,
+			.top = options->top,
+			.sum = &sum,
+		};
+
+		sum_finish(&sum);
+		if (options->form->print(&report))
+			status = STATUS_FILE;
+	}
 	sum_free(&sum);
 	return status;
 }
@@ -260,20 +270,50 @@ static enum status print_difference(const struct term *term,
 	return status;
 }
 
+static bool same_file(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	return !stat(path, &a) && !stat(other, &b) && S_ISREG(a.st_mode) &&
+		a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Everything is printed to the standard output. */
+static int open_output(const struct options *options)
+{
+	int i;
+
+	if (!options->output)
+		return 0;
+	for (i = 0; i < options->nr; i++) {
+		if (!same_file(options->output, options->files[i]))
+			continue;
+		fprintf(stderr, "prohist: %s: is to be read as well\n",
+			options->output);
+		return -1;
+	}
+	if (freopen(options->output, "we", stdout))
+		return 0;
+	fprintf(stderr, "prohist: %s: %s\n", options->output, strerror(errno));
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
-	struct options options = { .top = TOP };
+	struct options options = { .form = forms, .top = TOP };
 	enum status status;
 	struct term term;
 
 	if (parse(&options, argc, argv))
 		return STATUS_USAGE;
+	if (open_output(&options))
+		return STATUS_FILE;
 	term_find(&term);
 	status = options.diff ? print_difference(&term, &options) :
 		print_added(&term, &options);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "prohist: standard output: %s\n",
-			strerror(errno));
+		fprintf(stderr, "prohist: %s: %s\n",
+			options.output ?: "standard output", strerror(errno));
 		return STATUS_FILE;
 	}
 	return status;

@@ -91,6 +91,11 @@ full()
 	[ $? = 1 ]
 }
 check 'status of a full disk' full
+check 'output to a file' status 0 -o "$dir/a.out" "$dir/a.prf"
+check 'it is the same' diff "$dir/a.txt" "$dir/a.out"
+check 'output to what is read' status 1 -o "$dir/a.prf" "$dir/a.prf"
+check 'status of no directory' status 1 -o "$dir/no/a.out" "$dir/a.prf"
+check 'status of no format' status 2 --format=papyrus "$dir/a.prf"
 check 'help' status 0 --help
 check 'version' status 0 --version
 
