@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dos_prf.h - the files that MS-DOS PROFIL wrote
+ * dos_prf.h - the files of MS-DOS PROFIL
  */
 #ifndef DOS_PRF_H
 #define DOS_PRF_H
@@ -42,5 +42,10 @@ struct dos_prf {
 bool dos_prf_looks_so(const void *data, size_t size);
 int dos_prf_read(const void *data, size_t size, struct dos_prf *dos,
 		 struct prf_error *error);
+
+int dos_prf_make(const struct prf *runs, size_t nr,
+		 const struct prf_object *program, uint64_t bucket_siz,
+		 struct dos_prf *dos);
+int dos_prf_write(FILE *file, const struct dos_prf *dos);
 
 #endif /* DOS_PRF_H */

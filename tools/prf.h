@@ -8,6 +8,7 @@
 #ifndef PRF_H
 #define PRF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -176,6 +177,18 @@ struct prf {
 };
 
 /**
+ * struct prf_at - a place among the objects of runs
+ * @run: index of the run
+ * @image: of the image in it
+ * @object: of the next object in that
+ */
+struct prf_at {
+	size_t run;
+	size_t image;
+	size_t object;
+};
+
+/**
  * struct prf_error - what is wrong with a file
  * @offset: of the byte where it was found
  * @text: a static string
@@ -196,6 +209,13 @@ struct prf_object *prf_add_object(struct prf_image *image, const char *path);
 int prf_add_bucket(struct prf_object *object, uint64_t offset, uint64_t count);
 uint64_t prf_object_ticks(const struct prf_object *object);
 void prf_free(struct prf *prf);
+
+const struct prf_object *prf_next(const struct prf *runs, size_t nr,
+				  struct prf_at *at);
+bool prf_same_object(const struct prf_object *a, const struct prf_object *b);
+const struct prf_object *prf_program(const struct prf *runs, size_t nr);
+const struct prf_object *prf_find_object(const struct prf *runs, size_t nr,
+					 const char *name);
 
 int prf_write(FILE *file, const struct prf *prf);
 int prf_read(const void *data, size_t size, struct prf *prf,

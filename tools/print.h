@@ -12,19 +12,28 @@
 /**
  * struct report - what is to be printed
  * @term: the standard output, where everything goes
- * @sum: finished
+ * @runs: what was read
+ * @nr: number of runs, at least one
+ * @sum: of the runs, finished; empty if the form has no use for it
+ * @object: name of the one to choose, or NULL
  * @top: how many functions there is room for, as text
  */
 struct report {
 	const struct term *term;
+	const struct prf *runs;
+	size_t nr;
 	const struct sum *sum;
+	const char *object;
 	size_t top;
 };
+
+const struct prf_object *report_object(const struct report *report);
 
 /* The forms: 0, or -1 when the reason has been said. */
 int print_text(const struct report *report);
 int print_json(const struct report *report);
 int print_folded(const struct report *report);
+int write_dos(const struct report *report);
 
 void print_reckoning(const struct term *term, const struct sum *sum);
 void print_diff(const struct term *term, const struct sum *before,

@@ -4,6 +4,7 @@
  *
  * Options and files; the rest is told in Documentation/man/prohist.1.
  */
+#include <err.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "print.h"
@@ -23,27 +25,39 @@ enum status {
 	STATUS_USAGE = 2,
 };
 
+/* Not for a terminal; made without names of functions; of one object. */
+#define FORM_BINARY	1u
+#define FORM_RAW	2u
+#define FORM_OBJECT	4u
+
 /**
  * struct form - what may follow --format=
  * @name: the word
- * @print: prints it
+ * @print: prints it; when it fails it has said why, or it is the output
+ * @flags: FORM_*
  */
 struct form {
 	const char *name;
 	int (*print)(const struct report *report);
+	unsigned int flags;
 };
 
 /* The first is the default. */
 static const struct form forms[] = {
-	{ "text", print_text },
-	{ "json", print_json },
-	{ "folded", print_folded },
+	{ "text", print_text, 0 },
+	{ "json", print_json, 0 },
+	{ "folded", print_folded, 0 },
+	{ "dos", write_dos, FORM_BINARY | FORM_RAW | FORM_OBJECT },
 };
 
 #define FORMS	(sizeof(forms) / sizeof(forms[0]))
 
+/* Letters that there are not. */
+enum { OPTION_OBJECT = 256 };
+
 struct options {
 	const struct form *form;
+	const char *object;
 	const char *output;
 	bool buckets;
 	bool diff;
@@ -52,14 +66,21 @@ struct options {
 	int nr;
 };
 
+/* What was read. */
+struct runs {
+	struct prf *list;
+	size_t nr;
+};
+
 static const char help[] =
 	"Usage: prohist [options] file...\n"
 	"Prints what profiles say, all files added together.\n"
 	"\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
-	"  -f, --format=FORM  text, json or folded\n"
+	"  -f, --format=FORM  text, json, folded or dos\n"
 	"  -n, --top=N        no more than N functions (30; 0 is all)\n"
+	"      --object=NAME  for dos: which object (the program)\n"
 	"  -o, --output=FILE  where to, instead of the standard output\n"
 	"  -h, --help         this\n"
 	"  -V, --version      the version\n"
@@ -114,6 +135,9 @@ static int parse_option(struct options *options, int letter)
 	case 'o':
 		options->output = optarg;
 		return 0;
+	case OPTION_OBJECT:
+		options->object = optarg;
+		return 0;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_OK);
@@ -133,6 +157,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "diff", no_argument, NULL, 'd' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "top", required_argument, NULL, 'n' },
+		{ "object", required_argument, NULL, OPTION_OBJECT },
 		{ "output", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -140,6 +165,7 @@ static int parse(struct options *options, int argc, char **argv)
 	};
 	int letter;
 
+	*options = (struct options){ .form = forms, .top = TOP };
 	while ((letter = getopt_long(argc, argv, "bdf:n:o:hV", names,
 				     NULL)) >= 0)
 		if (parse_option(options, letter))
@@ -152,6 +178,11 @@ static int parse(struct options *options, int argc, char **argv)
 		return usage("--diff wants two files");
 	if (options->buckets + options->diff + (options->form != forms) > 1)
 		return usage("--buckets, --diff and --format exclude each other");
+	if (options->object && !(options->form->flags & FORM_OBJECT))
+		return usage("--object is for formats of one object");
+	if (options->form->flags & FORM_BINARY && !options->output &&
+	    isatty(STDOUT_FILENO))
+		return usage("this format is not for a terminal: use --output=FILE");
 	return 0;
 }
 
@@ -177,40 +208,49 @@ static int list_dos(const struct term *term, const char *path,
 	return result;
 }
 
-static int use_native(const struct term *term, const struct options *options,
-		      const char *path, const struct prf *prf,
-		      struct sum *sum)
+/* Takes the run. */
+static void keep(struct runs *runs, const struct prf *prf)
 {
-	if (!options->buckets) {
-		sum_add(sum, prf);
-		return 0;
-	}
-	printf("%s\n", path);
-	print_buckets(term, prf);
-	return 0;
+	runs->list = reallocarray(runs->list, runs->nr + 1, sizeof(*prf));
+	if (!runs->list)
+		err(STATUS_FILE, NULL);
+	runs->list[runs->nr++] = *prf;
 }
 
-/* A file is listed, or added to @sum. */
+static void free_runs(struct runs *runs)
+{
+	size_t i;
+
+	for (i = 0; i < runs->nr; i++)
+		prf_free(&runs->list[i]);
+	free(runs->list);
+}
+
+/* A file is listed, or kept. */
 static int use_data(const struct term *term, const struct options *options,
 		    const char *path, const void *data, size_t size,
-		    struct sum *sum)
+		    struct runs *runs)
 {
 	struct prf_error error;
 	struct prf prf;
-	int result;
 
 	if (dos_prf_looks_so(data, size) && options->form == forms &&
 	    !options->diff)
 		return list_dos(term, path, data, size);
 	if (prf_read(data, size, &prf, &error))
 		return complain(path, &error);
-	result = use_native(term, options, path, &prf, sum);
+	if (!options->buckets) {
+		keep(runs, &prf);
+		return 0;
+	}
+	printf("%s\n", path);
+	print_buckets(term, &prf);
 	prf_free(&prf);
-	return result;
+	return 0;
 }
 
 static int use_file(const struct term *term, const struct options *options,
-		    const char *path, struct sum *sum)
+		    const char *path, struct runs *runs)
 {
 	size_t size;
 	void *data = file_read(path, &size);
@@ -220,53 +260,75 @@ static int use_file(const struct term *term, const struct options *options,
 		fprintf(stderr, "prohist: %s: %s\n", path, strerror(errno));
 		return -1;
 	}
-	result = use_data(term, options, path, data, size, sum);
+	result = use_data(term, options, path, data, size, runs);
 	free(data);
 	return result;
 }
 
-/* What could be read is printed, even if another file could not. */
-static enum status print_added(const struct term *term,
-			       const struct options *options)
+static enum status use_files(const struct term *term,
+			     const struct options *options, struct runs *runs)
 {
 	enum status status = STATUS_OK;
-	struct sum sum = {};
 	int i;
 
 	for (i = 0; i < options->nr; i++)
-		if (use_file(term, options, options->files[i], &sum))
+		if (use_file(term, options, options->files[i], runs))
 			status = STATUS_FILE;
-	if (sum.files) {
-		const struct report report = {
-			.term = term,
-			.top = options->top,
-			.sum = &sum,
-		};
-
-		sum_finish(&sum);
-		if (options->form->print(&report))
-			status = STATUS_FILE;
-	}
-	sum_free(&sum);
 	return status;
 }
 
-static enum status print_difference(const struct term *term,
-				    const struct options *options)
+static int print_added(const struct term *term, const struct options *options,
+		       const struct runs *runs)
 {
-	enum status status = STATUS_OK;
+	struct sum sum = {};
+	const struct report report = {
+		.term = term,
+		.runs = runs->list,
+		.nr = runs->nr,
+		.sum = &sum,
+		.object = options->object,
+		.top = options->top,
+	};
+	int result;
+	size_t i;
+
+	for (i = 0; i < runs->nr && !(options->form->flags & FORM_RAW); i++)
+		sum_add(&sum, &runs->list[i]);
+	sum_finish(&sum);
+	result = options->form->print(&report);
+	sum_free(&sum);
+	return result;
+}
+
+static void print_difference(const struct term *term, const struct runs *runs)
+{
 	struct sum sums[2] = {};
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (use_file(term, options, options->files[i], &sums[i]))
-			status = STATUS_FILE;
+		sum_add(&sums[i], &runs->list[i]);
 		sum_finish(&sums[i]);
 	}
-	if (status == STATUS_OK)
-		print_diff(term, &sums[0], &sums[1]);
+	print_diff(term, &sums[0], &sums[1]);
 	for (i = 0; i < 2; i++)
 		sum_free(&sums[i]);
+}
+
+/* What could be read is printed, even if another file could not. */
+static enum status print_files(const struct options *options)
+{
+	struct runs runs = {};
+	enum status status;
+	struct term term;
+
+	term_find(&term);
+	status = use_files(&term, options, &runs);
+	if (options->diff && status == STATUS_OK)
+		print_difference(&term, &runs);
+	else if (!options->diff && runs.nr &&
+		 print_added(&term, options, &runs))
+		status = STATUS_FILE;
+	free_runs(&runs);
 	return status;
 }
 
@@ -300,17 +362,14 @@ static int open_output(const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .form = forms, .top = TOP };
+	struct options options;
 	enum status status;
-	struct term term;
 
 	if (parse(&options, argc, argv))
 		return STATUS_USAGE;
 	if (open_output(&options))
 		return STATUS_FILE;
-	term_find(&term);
-	status = options.diff ? print_difference(&term, &options) :
-		print_added(&term, &options);
+	status = print_files(&options);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "prohist: %s: %s\n",
 			options.output ?: "standard output", strerror(errno));
