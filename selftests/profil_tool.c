@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -326,6 +327,38 @@ TEST_F(tool, killed)
 	EXPECT_SIGNAL(SIGKILL);
 	ASSERT_EQ(1, self->prf.nr);
 	EXPECT_BOTH(&self->prf.images[0], 0);
+}
+
+/* The note of the linker in the code that the kernel gives to all programs. */
+static const uint8_t *vdso_build_id(void)
+{
+	static const uint8_t note[] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU";
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	const uint8_t *found = vdso ? memmem(vdso, 4096, note, sizeof(note)) :
+				      NULL;
+
+	return found ? found + sizeof(note) : NULL;
+}
+
+TEST_F(tool, build_id_of_vdso)
+{
+	const uint8_t *wanted = vdso_build_id();
+	const struct prf_image *image;
+	size_t i, found = 0;
+
+	ASSERT_TRUE(wanted);
+	RUN("workload", "0");
+	ASSERT_EQ(1, self->prf.nr);
+	image = &self->prf.images[0];
+	for (i = 0; i < image->nr; i++) {
+		if (image->objects[i].kind != PRF_VDSO)
+			continue;
+		found++;
+		EXPECT_STREQ("[vdso]", image->objects[i].path);
+		EXPECT_EQ(20, image->objects[i].build_id_len);
+		EXPECT_EQ(0, memcmp(image->objects[i].build_id, wanted, 20));
+	}
+	EXPECT_EQ(1, found);
 }
 
 TEST_F(tool, standard_streams)

@@ -48,7 +48,8 @@ static uint32_t find_note(const uint8_t *notes, size_t size, uint8_t *id,
 	return 0;
 }
 
-static uint32_t read_id(int fd, uint8_t *id, uint32_t room)
+/* Of the file that begins at @base, of what is open as @fd. */
+static uint32_t read_id(int fd, uint64_t base, uint8_t *id, uint32_t room)
 {
 	Elf64_Phdr headers[HEADERS];
 	uint8_t notes[NOTES];
@@ -57,11 +58,11 @@ static uint32_t read_id(int fd, uint8_t *id, uint32_t room)
 	ssize_t got;
 	int i, nr;
 
-	if (pread(fd, &elf, sizeof(elf), 0) != sizeof(elf) ||
+	if (pread(fd, &elf, sizeof(elf), base) != sizeof(elf) ||
 	    memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
 	    elf.e_ident[EI_CLASS] != ELFCLASS64)
 		return 0;
-	got = pread(fd, headers, sizeof(headers), elf.e_phoff);
+	got = pread(fd, headers, sizeof(headers), base + elf.e_phoff);
 	nr = got < 0 ? 0 : got / sizeof(headers[0]);
 	for (i = 0; i < nr && i < elf.e_phnum && !length; i++) {
 		size_t size = headers[i].p_filesz;
@@ -70,7 +71,7 @@ static uint32_t read_id(int fd, uint8_t *id, uint32_t room)
 			continue;
 		if (size > sizeof(notes))
 			size = sizeof(notes);
-		got = pread(fd, notes, size, headers[i].p_offset);
+		got = pread(fd, notes, size, base + headers[i].p_offset);
 		if (got > 0)
 			length = find_note(notes, got, id, room);
 	}
@@ -79,20 +80,22 @@ static uint32_t read_id(int fd, uint8_t *id, uint32_t room)
 
 /**
  * build_id_of() - the build-id of a file
- * @path: of the file
+ * @path: of the file, or of a memory that has a file in it
+ * @base: where the file begins in what is at @path
  * @id: receives it
  * @room: bytes that fit there
  *
  * Return: its length, 0 if there is none.
  */
-uint32_t build_id_of(const char *path, uint8_t *id, uint32_t room)
+uint32_t build_id_of(const char *path, uint64_t base, uint8_t *id,
+		     uint32_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	uint32_t length;
 
 	if (fd < 0)
 		return 0;
-	length = read_id(fd, id, room);
+	length = read_id(fd, base, id, room);
 	close(fd);
 	return length;
 }

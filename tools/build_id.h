@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
-uint32_t build_id_of(const char *path, uint8_t *id, uint32_t room);
+uint32_t build_id_of(const char *path, uint64_t base, uint8_t *id,
+		     uint32_t room);
 
 #endif /* BUILD_ID_H */

@@ -98,13 +98,21 @@ static int add_object(struct image *image, const struct object *object)
 
 static void find_build_id(struct object *object, pid_t tid)
 {
+	uint64_t base = 0;
 	char path[PATH_MAX];
 
-	if (object->path[0] != '/')
+	if (object->kind == PRF_VDSO) {
+		/* The kernel has put a whole file there */
+		snprintf(path, sizeof(path), "/proc/%d/mem", tid);
+		base = object->start;
+	} else if (object->path[0] == '/') {
+		/* The program may have another root directory */
+		snprintf(path, sizeof(path), "/proc/%d/root%s", tid,
+			 object->path);
+	} else {
 		return;
-	/* The program may have another root directory */
-	snprintf(path, sizeof(path), "/proc/%d/root%s", tid, object->path);
-	object->build_id_len = build_id_of(path, object->build_id,
+	}
+	object->build_id_len = build_id_of(path, base, object->build_id,
 					   sizeof(object->build_id));
 }
 
