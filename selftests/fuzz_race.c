@@ -100,6 +100,20 @@ FIXTURE_SETUP(race)
 		memset(page(self, canaries[i]), CANARY, PAGE);
 }
 
+/* Every profile that anybody began is entered, when its memory is free. */
+static bool all_have_ended(int fd)
+{
+	struct profil_account account = { .size = sizeof(account) };
+	int tries = 10000;
+
+	do {
+		usleep(1000);
+		if (ioctl(fd, PROFIL_IOC_ACCOUNT, &account))
+			return false;
+	} while (account.running && --tries);
+	return !account.running;
+}
+
 /* Nobody wrote where nobody should, and what is left can be stopped. */
 FIXTURE_TEARDOWN(race)
 {
@@ -108,6 +122,7 @@ FIXTURE_TEARDOWN(race)
 			ASSERT_EQ(CANARY, page(self, canaries[i])[j]);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
+	EXPECT_TRUE(all_have_ended(self->fd));
 	EXPECT_EQ(0, self->sum->wrong);
 	EXPECT_LT(0, self->sum->succeeded);
 	EXPECT_LT(0, self->sum->failed);
@@ -164,6 +179,23 @@ static void look(struct racer *me, unsigned int request)
 	dprintf(STDOUT_FILENO,
 		"# request %#x: state %u, %llu ticks do not add up\n",
 		request, status.state, (unsigned long long)status.ticks);
+	me->all->sum->wrong++;
+}
+
+/* What those that have ended came to, at this moment. */
+static void look_at_account(struct racer *me)
+{
+	struct profil_account account = { .size = sizeof(account) };
+
+	if (!call(me, PROFIL_IOC_ACCOUNT, &account))
+		return;
+	if (account.ticks == account.counted + account.clipped +
+			     account.outside + account.lost +
+			     account.left_out &&
+	    account.kernel <= account.ticks)
+		return;
+	dprintf(STDOUT_FILENO, "# account: %llu ticks do not add up\n",
+		(unsigned long long)account.ticks);
 	me->all->sum->wrong++;
 }
 
@@ -317,7 +349,7 @@ static void *call_scribbled(void *argument)
 {
 	static const unsigned int requests[] = {
 		PROFIL_IOC_SET, PROFIL_IOC_SET, PROFIL_IOC_STATUS,
-		PROFIL_IOC_STOP,
+		PROFIL_IOC_STOP, PROFIL_IOC_ACCOUNT,
 	};
 	struct racer *me = argument;
 
@@ -453,7 +485,10 @@ static void *live(void *argument)
 		case 13 ... 16:
 			call(me, PROFIL_IOC_STOP, NULL);
 			break;
-		case 17 ... 36:
+		case 17 ... 20:
+			look_at_account(me);
+			break;
+		case 21 ... 36:
 			look(me, PROFIL_IOC_STATUS);
 			break;
 		default:
