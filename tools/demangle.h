@@ -2,9 +2,9 @@
 /*
  * demangle.h - names of C++ and Rust as they are in the source
  */
-#ifndef DEMANGLE_H
-#define DEMANGLE_H
+#ifndef TOOLS_DEMANGLE_H
+#define TOOLS_DEMANGLE_H
 
 char *demangle(const char *name);
 
-#endif /* DEMANGLE_H */
+#endif /* TOOLS_DEMANGLE_H */

@@ -64,13 +64,14 @@ status()
 	[ $? = "$wanted" ]
 }
 
-# The name of a function, as an offset from the start of the program's text
+# The name of a function, as an offset from the start of the text of what was
+# examined
 offset()
 {
 	local address
 
 	address=$((16#$(nm "$1" | awk -v name="$2" '$3 == name { print $1 }')))
-	printf '%x' $((address - vaddr))
+	printf '%08x' $((address - vaddr))
 }
 
 # Offset, address and size of a program's text, and its build-id
@@ -84,17 +85,28 @@ examine()
 	build_id=$(readelf -n "$1" | sed -n 's/.*Build ID: //p')
 }
 
+# describe PATH [FUNCTION TICKS]...: in the variable described, what synthesize
+# wants to know of the object that was examined last. It has the symbols in
+# the file SYMBOLS, and is said to have the build-id ID.
+describe()
+{
+	local path=$1 symbols=${SYMBOLS-$1} buckets=''
+
+	shift
+	while [ $# != 0 ]; do
+		buckets+="$(offset "$symbols" "$1") $2"$'\n'
+		shift 2
+	done
+	read -rd '' -a buckets < <(printf '%s' "$buckets" | sort)
+	described=("$path" "${ID-$build_id}" "$(printf '%x' $pgoff)"
+		"$(printf '%x' $size)" "${buckets[@]}")
+}
+
 # make FILE PROGRAM ALPHA BETA INNER: ticks for each
 make()
 {
-	local -a buckets
-
-	read -rd '' -a buckets < <(printf '%s %s\n' \
-		"$(offset "$known" alpha)" "$3" \
-		"$(offset "$known" beta)" "$4" \
-		"$(offset "$known" _ZN5outer5innerEi)" "$5" | sort)
-	"$dir/synthesize" "$1" "$2" "${ID-$build_id}" \
-		"$(printf '%x' $pgoff)" "$(printf '%x' $size)" "${buckets[@]}"
+	SYMBOLS=$known describe "$2" alpha "$3" beta "$4" _ZN5outer5innerEi "$5"
+	"$dir/synthesize" "$1" "${described[@]}"
 }
 
 examine "$known"

@@ -21,4 +21,21 @@ make "$dir/f.prf" "$dir/stripped" 600 300 85
 check 'stripped code goes by functions' has "$dir/f.txt" \
 	" 600 .* stripped\\+0x0*$(printf '%x' $((vaddr + 16#$(offset "$known" alpha)))) "
 
+# A library, and names of other languages
+library=$dir/libnames.so
+make "$dir/i.prf" "$known" 600 300 85
+program=("${described[@]}")
+examine "$library"
+long=$(nm "$library" | awk '/ _RIC/ { print $3 }')
+describe "$library" _ZN5outer5innerEi 40 _RNvCskwGfYPst2Cb_5crate4work 30 \
+	_ZN5crate3old17h0123456789abcdefE 20 'versioned@@NAMES_2' 10 "$long" 5
+"$dir/synthesize" "$dir/i.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/i.prf" > "$dir/i.txt"
+check 'a library' has "$dir/i.txt" ' 105 +9.5 % +#+ +libraries \(DOS\)$'
+check 'C++' has "$dir/i.txt" ' 40 .* outer::inner\(int\) \(libnames.so\)$'
+check 'Rust' has "$dir/i.txt" ' 30 .* crate::work \(libnames.so\)$'
+check 'Rust as it was' has "$dir/i.txt" ' 20 .* crate::old \(libnames.so\)$'
+check 'a version' has "$dir/i.txt" ' 10 .* versioned \(libnames.so\)$'
+check 'a name that would be too long' has "$dir/i.txt" " 5 .* $long "
+
 finish

@@ -2,11 +2,13 @@
 /*
  * synthesize.c - writes a profile whose ticks are known
  *
- *	synthesize FILE PROGRAM BUILD-ID PGOFF SIZE [OFFSET COUNT]...
+ *	synthesize FILE OBJECT [-- OBJECT]...
  *
- * Numbers are hexadecimal but for COUNT; offsets are from the start of the
- * mapping. Besides, there are 10 ticks in the kernel, 5 elsewhere, 2 lost, and
- * a program that was not reached.
+ * where OBJECT is PATH BUILD-ID PGOFF SIZE [OFFSET COUNT]...; numbers are
+ * hexadecimal but for COUNT; offsets are from the start of the mapping. The
+ * first is the program. Besides, there are 10 ticks in the kernel, 5 elsewhere,
+ * 2 lost, and a program that was not reached. In the environment, COMMAND may
+ * be the command and BUCKET the bytes of a bucket.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,41 +26,56 @@ static void read_build_id(struct prf_object *object, const char *digits)
 	}
 }
 
-static void fill(struct prf_object *object, int argc, char **argv)
+static uint32_t kind_of(const struct prf_image *image, const char *path)
 {
-	int i;
-
-	object->kind = PRF_PROGRAM;
-	read_build_id(object, argv[3]);
-	object->start = 0x555555555000;
-	object->pgoff = strtoull(argv[4], NULL, 16);
-	object->end = object->start + strtoull(argv[5], NULL, 16);
-	for (i = 6; i + 1 < argc; i += 2)
-		if (prf_add_bucket(object, strtoull(argv[i], NULL, 16),
-				   strtoull(argv[i + 1], NULL, 10)))
-			abort();
+	if (!strcmp(path, "[vdso]"))
+		return PRF_VDSO;
+	return image->nr == 1 ? PRF_PROGRAM : PRF_LIBRARY;
 }
 
-static void synthesize(struct prf *prf, int argc, char **argv)
+/* Takes the arguments of one object; what is left of them. */
+static char **add_object(struct prf_image *image, char **argv)
 {
-	struct prf_image *image;
-	struct prf_object *object;
+	const char *bucket = getenv("BUCKET");
+	struct prf_object *object = prf_add_object(image, argv[0]);
 
-	if (prf_init(prf, "known"))
+	if (!object)
+		abort();
+	object->kind = kind_of(image, argv[0]);
+	read_build_id(object, argv[1]);
+	object->start = 0x555555555000 + (image->nr << 32);
+	object->pgoff = strtoull(argv[2], NULL, 16);
+	object->end = object->start + strtoull(argv[3], NULL, 16);
+	if (bucket)
+		object->bucket_bytes = atoi(bucket);
+	for (argv += 4; argv[0] && strcmp(argv[0], "--"); argv += 2)
+		if (prf_add_bucket(object, strtoull(argv[0], NULL, 16),
+				   strtoull(argv[1], NULL, 10)))
+			abort();
+	image->counted += prf_object_ticks(object);
+	return argv[0] ? argv + 1 : argv;
+}
+
+static void synthesize(struct prf *prf, char **argv)
+{
+	const char *command = getenv("COMMAND");
+	struct prf_image *image;
+
+	if (prf_init(prf, command ? command : "known"))
 		abort();
 	prf->wall_ns = 3000000000;
 	prf->period_ns = 1000000;
 	prf->clock = PRF_CLOCK_PERF;
-	image = prf_add_image(prf, argv[2], "");
-	object = image ? prf_add_object(image, argv[2]) : NULL;
-	if (!object)
+	image = prf_add_image(prf, argv[0], "");
+	if (!image)
 		abort();
-	fill(object, argc, argv);
+	while (argv[0])
+		argv = add_object(image, argv);
 	image->kernel_count = 10;
 	image->kernel = 10;
 	image->outside = 5;
 	image->lost = 2;
-	image->counted = prf_object_ticks(object) + 10;
+	image->counted += 10;
 	image->ticks = image->counted + 7;
 	image->cpu_ns = image->ticks * prf->period_ns;
 	image->covered_ns = image->cpu_ns;
@@ -78,7 +95,7 @@ int main(int argc, char **argv)
 	file = fopen(argv[1], "we");
 	if (!file)
 		return 1;
-	synthesize(&prf, argc, argv);
+	synthesize(&prf, argv + 2);
 	if (prf_write(file, &prf) || fclose(file))
 		return 1;
 	prf_free(&prf);
