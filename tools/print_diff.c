@@ -85,7 +85,7 @@ static void print_change(const struct change *change, double all0, double all1)
 	printf("%6.1f %% %6.1f %% %+6.1f %%  ", 100 * change->ticks[0] / all0,
 	       100 * change->ticks[1] / all1, 100 * change->share);
 	term_name(change->name);
-	if (change->object[0] != '[') {
+	if (strcmp(change->name, change->object)) {
 		printf(" (");
 		term_name(change->object);
 		putchar(')');

@@ -100,9 +100,9 @@ static void print_objects(const struct sum *sum)
 		printf(", \"class\": ");
 		print_string(sum_class_name(object->class));
 		printf(", \"ticks\": %" PRIu64, object->ticks);
-		if (object->problem) {
+		if (object->symbols.problem) {
 			printf(", \"problem\": ");
-			print_string(object->problem);
+			print_string(object->symbols.problem);
 		}
 		putchar('}');
 	}

@@ -39,8 +39,8 @@ static void print_object(const struct term *term, const struct sum *sum,
 	printf("%*s   ", width, "");
 	term_name(object->path);
 	putchar('\n');
-	if (object->problem)
-		printf("%20s(%s)\n", "", object->problem);
+	if (object->symbols.problem)
+		printf("%20s(%s)\n", "", object->symbols.problem);
 }
 
 static void print_objects(const struct term *term, const struct sum *sum)
@@ -79,7 +79,7 @@ static void print_function(const struct term *term, const struct sum *sum,
 			 sum->functions[0].ticks);
 	printf("%*s ", width, "");
 	term_name(function->name);
-	if (sum->objects[function->object].path[0] != '[') {
+	if (!sum_is_whole(sum, function)) {
 		printf(" (");
 		term_name(sum_object_name(sum, function->object));
 		putchar(')');

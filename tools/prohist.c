@@ -53,7 +53,7 @@ static const struct form forms[] = {
 #define FORMS	(sizeof(forms) / sizeof(forms[0]))
 
 /* Letters that there are not. */
-enum { OPTION_OBJECT = 256 };
+enum { OPTION_OBJECT = 256, OPTION_DEBUGINFO_PATH };
 
 struct options {
 	const struct form *form;
@@ -82,6 +82,7 @@ static const char help[] =
 	"  -n, --top=N        no more than N functions (30; 0 is all)\n"
 	"      --object=NAME  for dos: which object (the program)\n"
 	"  -o, --output=FILE  where to, instead of the standard output\n"
+	"      --debuginfo-path=PATH  where to look for separate symbols\n"
 	"  -h, --help         this\n"
 	"  -V, --version      the version\n"
 	"\n"
@@ -138,6 +139,9 @@ static int parse_option(struct options *options, int letter)
 	case OPTION_OBJECT:
 		options->object = optarg;
 		return 0;
+	case OPTION_DEBUGINFO_PATH:
+		symbols_look_in(optarg);
+		return 0;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_OK);
@@ -159,6 +163,8 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "top", required_argument, NULL, 'n' },
 		{ "object", required_argument, NULL, OPTION_OBJECT },
 		{ "output", required_argument, NULL, 'o' },
+		{ "debuginfo-path", required_argument, NULL,
+		  OPTION_DEBUGINFO_PATH },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }

@@ -6,29 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "sum.h"
-#include "symbols.h"
-
-/* Room for one more; the tool can do nothing without memory. */
-static void *one_more(void *array, size_t nr, size_t size)
-{
-	/* Room is doubled whenever the number is a power of two. */
-	if (nr & (nr - 1))
-		return array;
-	array = reallocarray(array, nr ? 2 * nr : 1, size);
-	if (!array)
-		err(1, NULL);
-	return array;
-}
-
-static char *copy(const char *string)
-{
-	char *new = strdup(string);
-
-	if (!new)
-		err(1, NULL);
-	return new;
-}
 
 static enum sum_class class_of(uint32_t kind)
 {
@@ -37,78 +16,94 @@ static enum sum_class class_of(uint32_t kind)
 	return kind == PRF_ANONYMOUS ? SUM_ELSEWHERE : SUM_LIBRARIES;
 }
 
-static size_t find_object(struct sum *sum, const char *path,
-			  enum sum_class class)
+static bool same(const struct sum_object *object, enum sum_class class,
+		 const struct prf_object *mapping)
+{
+	return object->class == class &&
+		object->build_id_len == mapping->build_id_len &&
+		!memcmp(object->build_id, mapping->build_id,
+			mapping->build_id_len) &&
+		!strcmp(object->path, mapping->path);
+}
+
+static struct sum_object *find_object(struct sum *sum, enum sum_class class,
+				      const struct prf_object *mapping)
 {
 	struct sum_object *object;
 	size_t i;
 
 	for (i = 0; i < sum->nr_objects; i++)
-		if (sum->objects[i].class == class &&
-		    !strcmp(sum->objects[i].path, path))
-			return i;
+		if (same(&sum->objects[i], class, mapping))
+			return &sum->objects[i];
 	sum->objects = one_more(sum->objects, sum->nr_objects,
 				sizeof(*object));
-	object = &sum->objects[sum->nr_objects];
+	object = &sum->objects[sum->nr_objects++];
 	memset(object, 0, sizeof(*object));
-	object->path = copy(path);
+	object->path = copy(mapping->path);
 	object->class = class;
-	return sum->nr_objects++;
+	object->build_id_len = mapping->build_id_len;
+	memcpy(object->build_id, mapping->build_id, mapping->build_id_len);
+	if (symbols_open(&object->symbols, object->path, mapping))
+		err(1, NULL);
+	if (symbols_known(&object->symbols))
+		symbols_text(&object->symbols, &object->start, &object->end);
+	return object;
 }
 
-/* Takes the name. */
-static struct sum_function *add_function(struct sum *sum, size_t object,
-					 char *name)
+/* Where the text is if its file cannot tell: as offsets in that. */
+static void widen(struct sum_object *object, const struct prf_object *mapping)
 {
-	struct sum_function *function;
+	uint64_t end = mapping->pgoff + (mapping->end - mapping->start);
 
-	sum->functions = one_more(sum->functions, sum->nr_functions,
-				  sizeof(*function));
-	function = &sum->functions[sum->nr_functions++];
-	function->name = name;
-	function->object = object;
-	function->ticks = 0;
-	return function;
+	if (symbols_known(&object->symbols) || object->path[0] == '[')
+		return;
+	if (!object->end || mapping->pgoff < object->start)
+		object->start = mapping->pgoff;
+	if (end > object->end)
+		object->end = end;
 }
 
-/* Ascending buckets: ticks belong to the last function or to a new one. */
-static void add_object(struct sum *sum, const struct prf_object *object)
+static void add_bucket(struct sum_object *object, uint64_t address,
+		       uint64_t bytes, uint64_t ticks)
 {
-	size_t index = find_object(sum, object->path, class_of(object->kind));
-	struct sum_function *function = NULL;
-	struct symbol symbol = {};
-	struct symbols symbols;
+	struct sum_bucket *bucket;
+
+	object->buckets = one_more(object->buckets, object->nr_buckets,
+				   sizeof(*bucket));
+	bucket = &object->buckets[object->nr_buckets++];
+	bucket->address = address;
+	bucket->bytes = bytes;
+	bucket->ticks = ticks;
+	object->ticks += ticks;
+}
+
+static void add_mapping(struct sum *sum, const struct prf_object *mapping)
+{
+	struct sum_object *object = find_object(sum, class_of(mapping->kind),
+						mapping);
 	size_t i;
 
-	symbols_open(&symbols, object);
-	if (symbols.problem)
-		sum->objects[index].problem = symbols.problem;
-	for (i = 0; i < object->nr; i++) {
-		uint64_t offset = object->buckets[i].offset;
+	widen(object, mapping);
+	for (i = 0; i < mapping->nr; i++) {
+		const struct prf_bucket *bucket = &mapping->buckets[i];
 
-		if (!function || offset >= symbol.end) {
-			if (symbols_find(&symbols, offset, &symbol))
-				err(1, NULL);
-			function = add_function(sum, index, symbol.name);
-		}
-		function->ticks += object->buckets[i].count;
-		sum->objects[index].ticks += object->buckets[i].count;
-		sum->bucket_ticks += object->buckets[i].count;
+		add_bucket(object, symbols_address(&object->symbols, mapping,
+						   bucket->offset),
+			   mapping->bucket_bytes, bucket->count);
+		sum->bucket_ticks += bucket->count;
 	}
-	symbols_close(&symbols);
 }
 
 /* Ticks that are known by their class alone. */
 static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks)
 {
-	const char *name = class == SUM_KERNEL ? "[kernel]" : "[elsewhere]";
-	size_t object;
+	const struct prf_object mapping = {
+		.kind = PRF_ANONYMOUS,
+		.path = class == SUM_KERNEL ? "[kernel]" : "[elsewhere]",
+	};
 
-	if (!ticks)
-		return;
-	object = find_object(sum, name, class);
-	sum->objects[object].ticks += ticks;
-	add_function(sum, object, copy(name))->ticks = ticks;
+	if (ticks)
+		add_bucket(find_object(sum, class, &mapping), 0, 1, ticks);
 }
 
 static void add_missed(struct sum *sum, const struct prf_image *image)
@@ -138,7 +133,7 @@ static void add_image(struct sum *sum, const struct prf_image *image)
 	numbers->unfollowed += image->unfollowed;
 	for (i = 0; i < image->nr; i++)
 		if (image->objects[i].nr)
-			add_object(sum, &image->objects[i]);
+			add_mapping(sum, &image->objects[i]);
 	sum->bucket_ticks += image->kernel_count;
 	add_whole(sum, SUM_KERNEL, image->kernel_count + image->left_out);
 	add_whole(sum, SUM_ELSEWHERE, image->outside);
@@ -191,6 +186,22 @@ static int more_first(const void *a, const void *b)
 	return same_first(a, b);
 }
 
+static void add_functions(struct sum *sum, size_t index)
+{
+	const struct sum_object *object = &sum->objects[index];
+	struct sum_function *function;
+	size_t i;
+
+	for (i = 0; i < object->nr_pieces; i++) {
+		sum->functions = one_more(sum->functions, sum->nr_functions,
+					  sizeof(*function));
+		function = &sum->functions[sum->nr_functions++];
+		function->name = copy(object->pieces[i].name);
+		function->object = index;
+		function->ticks = object->pieces[i].ticks;
+	}
+}
+
 static void merge_functions(struct sum *sum)
 {
 	struct sum_function *list = sum->functions;
@@ -212,16 +223,20 @@ void sum_finish(struct sum *sum)
 {
 	size_t i;
 
+	for (i = 0; i < sum->nr_objects; i++) {
+		struct sum_object *object = &sum->objects[i];
+
+		sum_find_pieces(object);
+		add_functions(sum, i);
+		sum->classes[object->class] += object->ticks;
+		sum->placed += object->ticks;
+	}
 	if (sum->nr_functions) {
 		qsort(sum->functions, sum->nr_functions,
 		      sizeof(*sum->functions), same_first);
 		merge_functions(sum);
 		qsort(sum->functions, sum->nr_functions,
 		      sizeof(*sum->functions), more_first);
-	}
-	for (i = 0; i < sum->nr_objects; i++) {
-		sum->classes[sum->objects[i].class] += sum->objects[i].ticks;
-		sum->placed += sum->objects[i].ticks;
 	}
 }
 
@@ -254,6 +269,12 @@ const char *sum_object_name(const struct sum *sum, size_t object)
 	return base_name(sum->objects[object].path);
 }
 
+/** sum_is_whole() - whether a function goes by the name of its object */
+bool sum_is_whole(const struct sum *sum, const struct sum_function *function)
+{
+	return !strcmp(function->name, sum->objects[function->object].path);
+}
+
 /** clock_name() - what made the ticks */
 const char *clock_name(uint32_t clock)
 {
@@ -269,13 +290,25 @@ const char *clock_name(uint32_t clock)
 	}
 }
 
+static void free_object(struct sum_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < object->nr_pieces; i++)
+		free(object->pieces[i].name);
+	symbols_close(&object->symbols);
+	free(object->pieces);
+	free(object->buckets);
+	free(object->path);
+}
+
 /** sum_free() - free what a sum consists of */
 void sum_free(struct sum *sum)
 {
 	size_t i;
 
 	for (i = 0; i < sum->nr_objects; i++)
-		free(sum->objects[i].path);
+		free_object(&sum->objects[i]);
 	for (i = 0; i < sum->nr_functions; i++)
 		free(sum->functions[i].name);
 	for (i = 0; i < sum->nr_missed; i++) {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "prf.h"
+#include "symbols.h"
 
 /* The classes of MS-DOS PROFIL: program, DOS, I/O and high. */
 enum sum_class {
@@ -20,17 +21,63 @@ enum sum_class {
 };
 
 /**
+ * struct sum_bucket - ticks of a piece of text
+ * @address: as linked, or the offset in the file if that cannot be known
+ * @bytes: of text
+ * @ticks: in all files
+ */
+struct sum_bucket {
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t ticks;
+};
+
+/**
+ * struct sum_piece - buckets of one function
+ * @name: of the function
+ * @start: its first address
+ * @end: the one after the last
+ * @ticks: of all its buckets
+ * @first: index of the first of them
+ * @nr: how many there are
+ */
+struct sum_piece {
+	char *name;
+	uint64_t start;
+	uint64_t end;
+	uint64_t ticks;
+	size_t first;
+	size_t nr;
+};
+
+/**
  * struct sum_object - an object in all files
  * @path: of its file
  * @class: what it counts as
+ * @build_id_len: bytes of @build_id, 0 if it has none
+ * @build_id: as the linker wrote it
  * @ticks: of all its buckets
- * @problem: why its functions have no names, or NULL
+ * @start: of its text
+ * @end: of its text; 0 if the object is known by its name alone
+ * @symbols: where names come from; open until sum_free()
+ * @nr_buckets: number of buckets
+ * @buckets: ascending by address, when finished
+ * @nr_pieces: number of pieces
+ * @pieces: ascending by address
  */
 struct sum_object {
 	char *path;
 	enum sum_class class;
+	uint32_t build_id_len;
+	uint8_t build_id[PRF_BUILD_ID];
 	uint64_t ticks;
-	const char *problem;
+	uint64_t start;
+	uint64_t end;
+	struct symbols symbols;
+	size_t nr_buckets;
+	struct sum_bucket *buckets;
+	size_t nr_pieces;
+	struct sum_piece *pieces;
 };
 
 /**
@@ -97,9 +144,11 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
+void sum_find_pieces(struct sum_object *object);
 bool sum_adds_up(const struct sum *sum);
 const char *sum_class_name(enum sum_class class);
 const char *sum_object_name(const struct sum *sum, size_t object);
+bool sum_is_whole(const struct sum *sum, const struct sum_function *function);
 const char *clock_name(uint32_t clock);
 void sum_free(struct sum *sum);
 

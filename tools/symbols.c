@@ -13,16 +13,30 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "demangle.h"
 #include "frames.h"
 #include "symbols.h"
+#include "vdso.h"
+
+static char *debuginfo_path;
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debuginfo_path,
 };
+
+/**
+ * symbols_look_in() - say where separate files of symbols are
+ * @path: directories, separated by colons, that must stay; NULL for the usual
+ */
+void symbols_look_in(char *path)
+{
+	debuginfo_path = path;
+}
 
 /** base_name() - what is behind the last slash */
 const char *base_name(const char *path)
@@ -32,9 +46,25 @@ const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *compare_build_id(const struct symbols *symbols)
+static Elf *elf_of(const struct symbols *symbols, GElf_Addr *bias)
 {
-	const struct prf_object *object = symbols->object;
+	return dwfl_module_getelf(symbols->module, bias);
+}
+
+/* The vDSO of this kernel gets a name that goes by our descriptor of it. */
+static int open_vdso(struct symbols *symbols)
+{
+	symbols->fd = vdso_open();
+	if (symbols->fd >= 0 &&
+	    asprintf(&symbols->file, "/proc/%d/fd/%d", getpid(),
+		     symbols->fd) < 0)
+		symbols->file = NULL;
+	return symbols->file ? 0 : -1;
+}
+
+static const char *compare_build_id(const struct symbols *symbols,
+				    const struct prf_object *object)
+{
 	const unsigned char *id;
 	GElf_Addr address;
 	int length = dwfl_module_build_id(symbols->module, &id, &address);
@@ -43,46 +73,61 @@ static const char *compare_build_id(const struct symbols *symbols)
 		return NULL;
 	if (!object->build_id_len || length <= 0)
 		return "cannot tell whether the file is the same: no build-id";
-	if ((uint32_t)length != object->build_id_len ||
-	    memcmp(id, object->build_id, length))
-		return "the file is another one now: its build-id differs";
-	return NULL;
+	if ((uint32_t)length == object->build_id_len &&
+	    !memcmp(id, object->build_id, length))
+		return NULL;
+	if (object->kind == PRF_VDSO)
+		return "it is that of another kernel: its build-id differs";
+	return "the file is another one now: its build-id differs";
 }
 
 /* A file that is another one has other functions at these addresses. */
-static const char *open_file(struct symbols *symbols)
+static const char *open_file(struct symbols *symbols,
+			     const struct prf_object *object)
 {
-	const char *path = symbols->object->path;
 	const char *problem;
 	GElf_Addr bias;
 
-	if (symbols->object->kind >= PRF_VDSO)
-		return NULL;
 	symbols->dwfl = dwfl_begin(&callbacks);
 	if (!symbols->dwfl)
 		return "no memory";
-	symbols->module = dwfl_report_offline(symbols->dwfl, path, path, -1);
+	symbols->module = dwfl_report_offline(symbols->dwfl, symbols->label,
+					      symbols->file, -1);
 	dwfl_report_end(symbols->dwfl, NULL, NULL);
-	if (!symbols->module || !dwfl_module_getelf(symbols->module, &bias)) {
+	if (!symbols->module || !elf_of(symbols, &bias)) {
 		symbols->module = NULL;
 		return "the file cannot be read: it is gone, or no ELF object";
 	}
-	problem = compare_build_id(symbols);
-	if (problem && symbols->object->build_id_len)
+	problem = compare_build_id(symbols, object);
+	if (problem && object->build_id_len)
 		symbols->module = NULL;
 	return problem;
 }
 
 /**
  * symbols_open() - open the file of an object
- * @symbols: receives what symbols_find() needs, and the problem if there is one
- * @object: must stay
+ * @symbols: receives what the others need, and the problem if there is one
+ * @path: of the object; must stay
+ * @object: a mapping of it
+ *
+ * Return: 0, or -1 if there is no memory.
  */
-void symbols_open(struct symbols *symbols, const struct prf_object *object)
+int symbols_open(struct symbols *symbols, const char *path,
+		 const struct prf_object *object)
 {
 	memset(symbols, 0, sizeof(*symbols));
-	symbols->object = object;
-	symbols->problem = open_file(symbols);
+	symbols->fd = -1;
+	symbols->label = path;
+	if (object->kind < PRF_VDSO)
+		symbols->file = strdup(path);
+	/* Without a build-id nobody knows what kernel it was of */
+	else if (object->kind > PRF_VDSO || !object->build_id_len ||
+		 open_vdso(symbols))
+		return 0;
+	if (!symbols->file)
+		return -1;
+	symbols->problem = open_file(symbols, object);
+	return 0;
 }
 
 /** symbols_close() - what symbols_open() has opened */
@@ -90,115 +135,166 @@ void symbols_close(struct symbols *symbols)
 {
 	if (symbols->dwfl)
 		dwfl_end(symbols->dwfl);
+	if (symbols->fd >= 0)
+		close(symbols->fd);
+	free(symbols->file);
 }
 
-/* The link-time address of what is at @offset of the file. */
-static int link_address(Elf *elf, uint64_t offset, uint64_t *address)
+/** symbols_known() - whether addresses are link-time addresses of a file */
+bool symbols_known(const struct symbols *symbols)
 {
-	size_t nr, i;
+	return symbols->module;
+}
+
+/* The next segment of text at or after number @i. */
+static bool next_text(Elf *elf, size_t *i, GElf_Phdr *phdr)
+{
+	size_t nr;
 
 	if (elf_getphdrnum(elf, &nr))
-		return -1;
-	for (i = 0; i < nr; i++) {
-		GElf_Phdr phdr;
+		return false;
+	for (; *i < nr; ++*i)
+		if (gelf_getphdr(elf, *i, phdr) && phdr->p_type == PT_LOAD &&
+		    phdr->p_flags & PF_X)
+			return true;
+	return false;
+}
 
-		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
-		    !(phdr.p_flags & PF_X) || offset < phdr.p_offset ||
-		    offset - phdr.p_offset >= phdr.p_filesz)
-			continue;
-		*address = phdr.p_vaddr + (offset - phdr.p_offset);
-		return 0;
+/**
+ * symbols_address() - the link-time address of what was mapped
+ * @symbols: of its object
+ * @object: the mapping
+ * @offset: from its beginning
+ *
+ * Return: the address, or the offset in the file if it is not known.
+ */
+uint64_t symbols_address(const struct symbols *symbols,
+			 const struct prf_object *object, uint64_t offset)
+{
+	GElf_Phdr phdr;
+	GElf_Addr bias;
+	size_t i = 0;
+	Elf *elf;
+
+	offset += object->pgoff;
+	if (!symbols->module)
+		return offset;
+	elf = elf_of(symbols, &bias);
+	for (; next_text(elf, &i, &phdr); i++)
+		if (offset >= phdr.p_offset &&
+		    offset - phdr.p_offset < phdr.p_filesz)
+			return phdr.p_vaddr + (offset - phdr.p_offset);
+	return offset;
+}
+
+/**
+ * symbols_text() - where the text of an object lies
+ * @symbols: of the object; must be known
+ * @start: receives the first address
+ * @end: receives the one after the last
+ */
+void symbols_text(const struct symbols *symbols, uint64_t *start,
+		  uint64_t *end)
+{
+	GElf_Phdr phdr;
+	GElf_Addr bias;
+	size_t i = 0;
+	Elf *elf = elf_of(symbols, &bias);
+
+	*start = UINT64_MAX;
+	*end = 0;
+	for (; next_text(elf, &i, &phdr); i++) {
+		if (phdr.p_vaddr < *start)
+			*start = phdr.p_vaddr;
+		if (phdr.p_vaddr + phdr.p_filesz > *end)
+			*end = phdr.p_vaddr + phdr.p_filesz;
 	}
-	return -1;
 }
 
 /* A symbol that says how long it is, and that @address is inside. */
-static int find_named(struct symbols *symbols, uint64_t address,
+static int find_named(const struct symbols *symbols, uint64_t address,
 		      struct symbol *symbol)
 {
+	GElf_Addr bias;
 	GElf_Off offset;
 	GElf_Sym sym;
-	const char *name = dwfl_module_addrinfo(symbols->module, address,
-						&offset, &sym, NULL, NULL,
-						NULL);
+	const char *name;
 
+	elf_of(symbols, &bias);
+	name = dwfl_module_addrinfo(symbols->module, address + bias, &offset,
+				    &sym, NULL, NULL, NULL);
 	if (!name || offset >= sym.st_size)
-		return -1;
+		return 1;
 	symbol->name = demangle(name);
 	symbol->start = address - offset;
 	symbol->end = symbol->start + sym.st_size;
-	return 0;
+	return symbol->name ? 0 : -1;
 }
 
-static int label(struct symbols *symbols, uint64_t address,
-		 struct symbol *symbol)
+static int label(const struct symbols *symbols, struct symbol *symbol)
 {
-	if (asprintf(&symbol->name, "%s+%#" PRIx64,
-		     base_name(symbols->object->path), address) < 0)
+	if (asprintf(&symbol->name, "%s+%#" PRIx64, base_name(symbols->label),
+		     symbol->start) < 0)
 		symbol->name = NULL;
 	return symbol->name ? 0 : -1;
-}
-
-/* What is no file goes by the name that the kernel gives it, as [vdso]. */
-static int whole(const struct prf_object *object, struct symbol *symbol)
-{
-	symbol->start = 0;
-	symbol->end = object->end - object->start;
-	symbol->name = strdup(object->path);
-	return symbol->name ? 0 : -1;
-}
-
-/* From link-time addresses to offsets of the mapping, and inside of it. */
-static void move(struct symbol *symbol, uint64_t address, uint64_t offset)
-{
-	uint64_t before = address - symbol->start;
-
-	symbol->start = before > offset ? 0 : offset - before;
-	symbol->end = offset + (symbol->end - address);
-}
-
-static int find_in_file(struct symbols *symbols, uint64_t offset,
-			struct symbol *symbol)
-{
-	GElf_Addr bias, address;
-	Elf *elf = dwfl_module_getelf(symbols->module, &bias);
-
-	if (link_address(elf, symbols->object->pgoff + offset, &address))
-		return 1;
-	if (!find_named(symbols, address + bias, symbol)) {
-		move(symbol, address + bias, offset);
-		return symbol->name ? 0 : -1;
-	}
-	if (frames_find(elf, address, &symbol->start, &symbol->end))
-		return 1;
-	if (label(symbols, symbol->start, symbol))
-		return -1;
-	move(symbol, address, offset);
-	return 0;
 }
 
 /**
  * symbols_find() - the function at an address
  * @symbols: of its object
- * @offset: from the start of the object
+ * @address: as linked
+ * @bytes: of the bucket there
  * @symbol: receives it
  *
  * Return: 0, or -1 if there is no memory.
  */
-int symbols_find(struct symbols *symbols, uint64_t offset,
-		 struct symbol *symbol)
+int symbols_find(const struct symbols *symbols, uint64_t address,
+		 uint64_t bytes, struct symbol *symbol)
 {
-	const struct prf_object *object = symbols->object;
-	int state = 1;
+	GElf_Addr bias;
+	int state;
 
-	memset(symbol, 0, sizeof(*symbol));
-	if (symbols->module)
-		state = find_in_file(symbols, offset, symbol);
-	if (state <= 0)
-		return state;
-	if (object->path[0] == '[')
-		return whole(object, symbol);
-	symbol->start = offset;
-	symbol->end = offset + object->bucket_bytes;
-	return label(symbols, object->pgoff + offset, symbol);
+	symbol->start = address;
+	symbol->end = address + bytes;
+	if (symbols->module) {
+		state = find_named(symbols, address, symbol);
+		if (state <= 0)
+			return state;
+		if (frames_find(elf_of(symbols, &bias), address,
+				&symbol->start, &symbol->end)) {
+			symbol->start = address;
+			symbol->end = address + bytes;
+		}
+	} else if (symbols->label[0] == '[') {
+		/* What is no file goes by the name that the kernel gives it */
+		symbol->start = 0;
+		symbol->end = UINT64_MAX;
+		symbol->name = strdup(symbols->label);
+		return symbol->name ? 0 : -1;
+	}
+	return label(symbols, symbol);
+}
+
+/**
+ * symbols_place() - the source of an instruction
+ * @symbols: of its object
+ * @address: as linked
+ * @place: receives it; good until symbols_close()
+ *
+ * Return: whether it is known.
+ */
+bool symbols_place(const struct symbols *symbols, uint64_t address,
+		   struct place *place)
+{
+	Dwfl_Line *line;
+	GElf_Addr bias;
+
+	if (!symbols->module)
+		return false;
+	elf_of(symbols, &bias);
+	line = dwfl_module_getsrc(symbols->module, address + bias);
+	place->line = 0;
+	place->file = line ? dwfl_lineinfo(line, NULL, &place->line, NULL,
+					   NULL, NULL) : NULL;
+	return place->file && place->line > 0;
 }

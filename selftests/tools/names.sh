@@ -21,6 +21,23 @@ make "$dir/f.prf" "$dir/stripped" 600 300 85
 check 'stripped code goes by functions' has "$dir/f.txt" \
 	" 600 .* stripped\\+0x0*$(printf '%x' $((vaddr + 16#$(offset "$known" alpha)))) "
 
+# Apart from the program, in two places
+cp "$known" "$dir/apart"
+objcopy --only-keep-debug "$dir/apart" "$dir/apart.debug"
+strip "$dir/apart"
+objcopy --add-gnu-debuglink="$dir/apart.debug" "$dir/apart"
+make "$dir/g.prf" "$dir/apart" 600 300 85
+"$prohist" "$dir/g.prf" > "$dir/g.txt"
+check 'symbols by .gnu_debuglink' has "$dir/g.txt" ' 600 .* alpha \(apart\)'
+
+by_id=$dir/debug/.build-id/${build_id:0:2}
+mkdir -p "$by_id"
+mv "$dir/apart.debug" "$by_id/${build_id:2}.debug"
+"$prohist" "$dir/g.prf" > "$dir/h.txt"
+check 'they are gone' lacks "$dir/h.txt" alpha
+"$prohist" --debuginfo-path="$dir/debug" "$dir/g.prf" > "$dir/h.txt"
+check 'symbols by build-id' has "$dir/h.txt" ' 600 .* alpha \(apart\)'
+
 # A library, and names of other languages
 library=$dir/libnames.so
 make "$dir/i.prf" "$known" 600 300 85
@@ -37,5 +54,25 @@ check 'Rust' has "$dir/i.txt" ' 30 .* crate::work \(libnames.so\)$'
 check 'Rust as it was' has "$dir/i.txt" ' 20 .* crate::old \(libnames.so\)$'
 check 'a version' has "$dir/i.txt" ' 10 .* versioned \(libnames.so\)$'
 check 'a name that would be too long' has "$dir/i.txt" " 5 .* $long "
+
+# The vDSO of this kernel
+"$dir/vdso" > "$dir/vdso.so"
+examine "$dir/vdso.so"
+clock=$(nm -D "$dir/vdso.so" | awk '/ __vdso_clock_gettime/ { print $1 }')
+described=('[vdso]' "$build_id" "$(printf '%x' $pgoff)" "$(printf '%x' $size)"
+	"$(printf '%x' $((16#$clock - vaddr)))" 50)
+"$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/j.prf" > "$dir/j.txt"
+check 'the vDSO by name' has "$dir/j.txt" \
+	' 50 .* __vdso_clock_gettime \(\[vdso\]\)$'
+described[1]=0123
+"$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/j.prf" > "$dir/j.txt"
+check 'that of another kernel' has "$dir/j.txt" ' 50 .* \[vdso\]$'
+check 'it is said' has "$dir/j.txt" 'that of another kernel'
+described[1]=
+"$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/j.prf" > "$dir/j.txt"
+check 'one without build-id' has "$dir/j.txt" ' 50 .* \[vdso\]$'
 
 finish
