@@ -3,6 +3,7 @@
 #
 # names.sh DIR: whose names prohist gives to code, and when it does not.
 
+# shellcheck source=selftests/tools/check.sh
 . "$(dirname "$0")/check.sh"
 
 ID=00112233 make "$dir/d.prf" "$known" 600 300 85

@@ -6,6 +6,7 @@
 # Functions are called by way of check.
 # shellcheck disable=SC2317
 
+# shellcheck source=selftests/tools/check.sh
 . "$(dirname "$0")/check.sh"
 
 make "$dir/a.prf" "$known" 600 300 85
