@@ -34,6 +34,7 @@ int print_text(const struct report *report);
 int print_json(const struct report *report);
 int print_folded(const struct report *report);
 int write_dos(const struct report *report);
+int print_svg(const struct report *report);
 
 void print_reckoning(const struct term *term, const struct sum *sum);
 void print_diff(const struct term *term, const struct sum *before,

@@ -6,40 +6,24 @@
 #include <stdio.h>
 
 #include "print.h"
-
-/* Bytes of a well-formed UTF-8 sequence of more than one byte, or 0. */
-static int sequence(const unsigned char *s)
-{
-	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : 1;
-	int i;
-
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	for (i = 1; i <= more; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return more + 1;
-}
+#include "utf8.h"
 
 /* Names are bytes; those that are no UTF-8 become U+FFFD. */
 static void print_string(const char *string)
 {
-	const unsigned char *s = (const unsigned char *)string;
+	int length;
 
 	putchar('"');
-	while (*s) {
-		int length = *s < 0x80 ? 1 : sequence(s);
+	for (; *string; string += length ?: 1) {
+		unsigned char c = *string;
 
-		if (*s < ' ' || *s == '"' || *s == '\\')
-			printf("\\u%04x", *s);
+		length = utf8_length(string);
+		if (c < ' ' || c == '"' || c == '\\')
+			printf("\\u%04x", c);
 		else if (length)
-			printf("%.*s", length, (const char *)s);
+			printf("%.*s", length, string);
 		else
 			printf("\\ufffd");
-		s += length ? length : 1;
 	}
 	putchar('"');
 }

@@ -3,7 +3,6 @@
  * print_text.c - objects and functions for people to read
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "print.h"
@@ -12,18 +11,13 @@
 #define OBJECT_COLUMNS		(24 + 30)
 #define FUNCTION_COLUMNS	(42 + 30)
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * part / all : 0;
-}
-
 static void print_class(const struct term *term, const struct sum *sum,
 			enum sum_class class)
 {
 	int width = term_bar_width(term, OBJECT_COLUMNS);
 	uint64_t ticks = sum->classes[class];
 
-	printf("%10" PRIu64 " %5.1f %%  ", ticks, percent(ticks, sum->placed));
+	printf("%10" PRIu64 " %5.1f %%  ", ticks, sum_percent(sum, ticks));
 	width = term_bar(term, width, ticks, sum->placed);
 	printf("%*s %s\n", width, "", sum_class_name(class));
 }
@@ -34,7 +28,7 @@ static void print_object(const struct term *term, const struct sum *sum,
 	int width = term_bar_width(term, OBJECT_COLUMNS);
 
 	printf("%10" PRIu64 " %5.1f %%  ", object->ticks,
-	       percent(object->ticks, sum->placed));
+	       sum_percent(sum, object->ticks));
 	width = term_bar(term, width, object->ticks, sum->placed);
 	printf("%*s   ", width, "");
 	term_name(object->path);
@@ -57,14 +51,6 @@ static void print_objects(const struct term *term, const struct sum *sum)
 	}
 }
 
-/* Half of the 95 % interval of a share: the normal approximation. */
-static double error_of(uint64_t ticks, uint64_t all)
-{
-	double share = all ? (double)ticks / all : 0;
-
-	return all ? 196 * sqrt(share * (1 - share) / all) : 0;
-}
-
 static void print_function(const struct term *term, const struct sum *sum,
 			   const struct sum_function *function,
 			   uint64_t so_far)
@@ -72,9 +58,9 @@ static void print_function(const struct term *term, const struct sum *sum,
 	int width = term_bar_width(term, FUNCTION_COLUMNS);
 
 	printf("%10" PRIu64 " %5.1f %% +- %4.1f %% %5.1f %%  ",
-	       function->ticks, percent(function->ticks, sum->placed),
-	       error_of(function->ticks, sum->placed),
-	       percent(so_far, sum->placed));
+	       function->ticks, sum_percent(sum, function->ticks),
+	       sum_error(sum, function->ticks),
+	       sum_percent(sum, so_far));
 	width = term_bar(term, width, function->ticks,
 			 sum->functions[0].ticks);
 	printf("%*s ", width, "");
@@ -101,7 +87,7 @@ static void print_functions(const struct term *term, const struct sum *sum,
 	if (i < sum->nr_functions)
 		printf("%10" PRIu64 " %5.1f %%  (%zu more)\n",
 		       sum->placed - so_far,
-		       percent(sum->placed - so_far, sum->placed),
+		       sum_percent(sum, sum->placed - so_far),
 		       sum->nr_functions - i);
 }
 

@@ -48,6 +48,7 @@ static const struct form forms[] = {
 	{ "json", print_json, 0 },
 	{ "folded", print_folded, 0 },
 	{ "dos", write_dos, FORM_BINARY | FORM_RAW | FORM_OBJECT },
+	{ "svg", print_svg, FORM_BINARY },
 };
 
 #define FORMS	(sizeof(forms) / sizeof(forms[0]))
@@ -78,7 +79,7 @@ static const char help[] =
 	"\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
-	"  -f, --format=FORM  text, json, folded or dos\n"
+	"  -f, --format=FORM  text, json, folded, dos or svg\n"
 	"  -n, --top=N        no more than N functions (30; 0 is all)\n"
 	"      --object=NAME  for dos: which object (the program)\n"
 	"  -o, --output=FILE  where to, instead of the standard output\n"

@@ -3,6 +3,7 @@
  * sum.c - adds files, and finds their functions
  */
 #include <err.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,24 @@ bool sum_adds_up(const struct sum *sum)
 	return numbers->ticks == numbers->counted + numbers->clipped +
 		numbers->outside + numbers->lost + numbers->left_out &&
 		numbers->counted == sum->bucket_ticks;
+}
+
+/** sum_percent() - of all ticks that are in one of the classes */
+double sum_percent(const struct sum *sum, uint64_t ticks)
+{
+	return sum->placed ? 100.0 * ticks / sum->placed : 0;
+}
+
+/**
+ * sum_error() - half of the 95 % interval of a share, in percent
+ *
+ * It is the normal approximation.
+ */
+double sum_error(const struct sum *sum, uint64_t ticks)
+{
+	double share = sum_percent(sum, ticks) / 100;
+
+	return sum->placed ? 196 * sqrt(share * (1 - share) / sum->placed) : 0;
 }
 
 /** sum_class_name() - as people say now, and as MS-DOS PROFIL did */

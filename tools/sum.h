@@ -146,6 +146,8 @@ void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
 void sum_find_pieces(struct sum_object *object);
 bool sum_adds_up(const struct sum *sum);
+double sum_percent(const struct sum *sum, uint64_t ticks);
+double sum_error(const struct sum *sum, uint64_t ticks);
 const char *sum_class_name(enum sum_class class);
 const char *sum_object_name(const struct sum *sum, size_t object);
 bool sum_is_whole(const struct sum *sum, const struct sum_function *function);

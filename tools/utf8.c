@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * utf8.c - names are bytes; what can be text of them
+ */
+#include "utf8.h"
+
+/**
+ * utf8_length() - bytes of the character that a string begins with
+ * @string: not empty
+ *
+ * Return: their number, or 0 if they are no well-formed UTF-8.
+ */
+int utf8_length(const char *string)
+{
+	const unsigned char *s = (const unsigned char *)string;
+	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : 1;
+	int i;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	for (i = 1; i <= more; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * utf8.h - names are bytes; what can be text of them
+ */
+#ifndef UTF8_H
+#define UTF8_H
+
+#define UTF8_REPLACEMENT	"\xef\xbf\xbd"
+
+int utf8_length(const char *string);
+
+#endif /* UTF8_H */
