@@ -35,7 +35,11 @@ int print_json(const struct report *report);
 int print_folded(const struct report *report);
 int write_dos(const struct report *report);
 int print_svg(const struct report *report);
+int print_lines(const struct report *report);
 
+void print_share(const struct term *term, const struct sum *sum,
+		 uint64_t ticks, uint64_t so_far, uint64_t most);
+void print_more(const struct sum *sum, uint64_t so_far, size_t nr);
 void print_reckoning(const struct term *term, const struct sum *sum);
 void print_diff(const struct term *term, const struct sum *before,
 		const struct sum *after);

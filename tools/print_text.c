@@ -8,13 +8,12 @@
 #include "print.h"
 
 /* Of numbers, and of names as long as most are. */
-#define OBJECT_COLUMNS		(24 + 30)
-#define FUNCTION_COLUMNS	(42 + 30)
+#define COLUMNS	(24 + 30)
 
 static void print_class(const struct term *term, const struct sum *sum,
 			enum sum_class class)
 {
-	int width = term_bar_width(term, OBJECT_COLUMNS);
+	int width = term_bar_width(term, COLUMNS);
 	uint64_t ticks = sum->classes[class];
 
 	printf("%10" PRIu64 " %5.1f %%  ", ticks, sum_percent(sum, ticks));
@@ -25,7 +24,7 @@ static void print_class(const struct term *term, const struct sum *sum,
 static void print_object(const struct term *term, const struct sum *sum,
 			 const struct sum_object *object)
 {
-	int width = term_bar_width(term, OBJECT_COLUMNS);
+	int width = term_bar_width(term, COLUMNS);
 
 	printf("%10" PRIu64 " %5.1f %%  ", object->ticks,
 	       sum_percent(sum, object->ticks));
@@ -51,19 +50,9 @@ static void print_objects(const struct term *term, const struct sum *sum)
 	}
 }
 
-static void print_function(const struct term *term, const struct sum *sum,
-			   const struct sum_function *function,
-			   uint64_t so_far)
+static void print_function(const struct sum *sum,
+			   const struct sum_function *function)
 {
-	int width = term_bar_width(term, FUNCTION_COLUMNS);
-
-	printf("%10" PRIu64 " %5.1f %% +- %4.1f %% %5.1f %%  ",
-	       function->ticks, sum_percent(sum, function->ticks),
-	       sum_error(sum, function->ticks),
-	       sum_percent(sum, so_far));
-	width = term_bar(term, width, function->ticks,
-			 sum->functions[0].ticks);
-	printf("%*s ", width, "");
 	term_name(function->name);
 	if (!sum_is_whole(sum, function)) {
 		printf(" (");
@@ -82,13 +71,11 @@ static void print_functions(const struct term *term, const struct sum *sum,
 	term_heading(term, "     ticks          error   so far  by function");
 	for (i = 0; i < sum->nr_functions && i < top; i++) {
 		so_far += sum->functions[i].ticks;
-		print_function(term, sum, &sum->functions[i], so_far);
+		print_share(term, sum, sum->functions[i].ticks, so_far,
+			    sum->functions[0].ticks);
+		print_function(sum, &sum->functions[i]);
 	}
-	if (i < sum->nr_functions)
-		printf("%10" PRIu64 " %5.1f %%  (%zu more)\n",
-		       sum->placed - so_far,
-		       sum_percent(sum, sum->placed - so_far),
-		       sum->nr_functions - i);
+	print_more(sum, so_far, sum->nr_functions - i);
 }
 
 /** print_text() - everything for people to read */

@@ -51,6 +51,8 @@ static const struct form forms[] = {
 	{ "svg", print_svg, FORM_BINARY },
 };
 
+static const struct form by_lines = { "lines", print_lines, 0 };
+
 #define FORMS	(sizeof(forms) / sizeof(forms[0]))
 
 /* Letters that there are not. */
@@ -62,6 +64,7 @@ struct options {
 	const char *output;
 	bool buckets;
 	bool diff;
+	bool lines;
 	size_t top;
 	char **files;
 	int nr;
@@ -80,7 +83,8 @@ static const char help[] =
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
 	"  -f, --format=FORM  text, json, folded, dos or svg\n"
-	"  -n, --top=N        no more than N functions (30; 0 is all)\n"
+	"  -l, --lines        lines of the sources, in place of functions\n"
+	"  -n, --top=N        no more than N functions or lines (30; 0 is all)\n"
 	"      --object=NAME  for dos: which object (the program)\n"
 	"  -o, --output=FILE  where to, instead of the standard output\n"
 	"      --debuginfo-path=PATH  where to look for separate symbols\n"
@@ -132,6 +136,9 @@ static int parse_option(struct options *options, int letter)
 		return 0;
 	case 'f':
 		return parse_format(options, optarg);
+	case 'l':
+		options->lines = true;
+		return 0;
 	case 'n':
 		return parse_top(options, optarg);
 	case 'o':
@@ -161,6 +168,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "buckets", no_argument, NULL, 'b' },
 		{ "diff", no_argument, NULL, 'd' },
 		{ "format", required_argument, NULL, 'f' },
+		{ "lines", no_argument, NULL, 'l' },
 		{ "top", required_argument, NULL, 'n' },
 		{ "object", required_argument, NULL, OPTION_OBJECT },
 		{ "output", required_argument, NULL, 'o' },
@@ -173,7 +181,7 @@ static int parse(struct options *options, int argc, char **argv)
 	int letter;
 
 	*options = (struct options){ .form = forms, .top = TOP };
-	while ((letter = getopt_long(argc, argv, "bdf:n:o:hV", names,
+	while ((letter = getopt_long(argc, argv, "bdf:ln:o:hV", names,
 				     NULL)) >= 0)
 		if (parse_option(options, letter))
 			return -1;
@@ -183,8 +191,11 @@ static int parse(struct options *options, int argc, char **argv)
 		return usage("no file");
 	if (options->diff && options->nr != 2)
 		return usage("--diff wants two files");
-	if (options->buckets + options->diff + (options->form != forms) > 1)
-		return usage("--buckets, --diff and --format exclude each other");
+	if (options->buckets + options->diff + options->lines +
+	    (options->form != forms) > 1)
+		return usage("--buckets, --diff, --lines and --format exclude each other");
+	if (options->lines)
+		options->form = &by_lines;
 	if (options->object && !(options->form->flags & FORM_OBJECT))
 		return usage("--object is for formats of one object");
 	if (options->form->flags & FORM_BINARY && !options->output &&

@@ -279,7 +279,7 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
  * symbols_place() - the source of an instruction
  * @symbols: of its object
  * @address: as linked
- * @place: receives it; good until symbols_close()
+ * @place: receives it, zeros if it is not known; good until symbols_close()
  *
  * Return: whether it is known.
  */
@@ -289,12 +289,17 @@ bool symbols_place(const struct symbols *symbols, uint64_t address,
 	Dwfl_Line *line;
 	GElf_Addr bias;
 
+	memset(place, 0, sizeof(*place));
 	if (!symbols->module)
 		return false;
 	elf_of(symbols, &bias);
 	line = dwfl_module_getsrc(symbols->module, address + bias);
-	place->line = 0;
-	place->file = line ? dwfl_lineinfo(line, NULL, &place->line, NULL,
-					   NULL, NULL) : NULL;
-	return place->file && place->line > 0;
+	if (line)
+		place->file = dwfl_lineinfo(line, NULL, &place->line, NULL,
+					    NULL, NULL);
+	/* The compiler says 0 of what it made of no line */
+	if (place->file && place->line > 0)
+		return true;
+	memset(place, 0, sizeof(*place));
+	return false;
 }

@@ -4,6 +4,7 @@
  */
 int alpha(int n);
 int beta(int n);
+int delta(int n);
 int gamma_(int n) __asm__("_ZN5outer5innerEi");
 
 __attribute__((noinline)) int alpha(int n)
@@ -22,7 +23,15 @@ __attribute__((noinline)) int gamma_(int n)
 	return n ^ 0x55;
 }
 
+/* Of several lines, all of them in one bucket of 64 bytes. */
+__attribute__((noinline, aligned(64))) int delta(int n)
+{
+	n *= 5;
+	n ^= n >> 3;
+	return n + 9;
+}
+
 int main(int argc, char **argv)
 {
-	return alpha(argc) + beta(argc) + gamma_(argv[0][0]);
+	return alpha(argc) + beta(argc) + gamma_(argv[0][0]) + delta(argc);
 }

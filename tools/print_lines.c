@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * print_lines.c - ticks by lines of the sources
+ *
+ * A bucket belongs to the line that its last byte was made of. If another line
+ * begins inside of it, an instruction begins there, while that at the bucket's
+ * first byte is more likely to have begun before it. What has no line is one
+ * entry for each object.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "print.h"
+
+/* @file is NULL if there is no line; it is the object's. */
+struct line {
+	const struct sum_object *object;
+	const char *file;
+	int number;
+	uint64_t ticks;
+};
+
+/* @shared: ticks of buckets that have parts of several lines. */
+struct lines {
+	size_t nr;
+	struct line *list;
+	uint64_t shared;
+};
+
+static int by_file(const void *a, const void *b)
+{
+	const struct line *l = a, *m = b;
+	int order;
+
+	if (l->object != m->object)
+		return l->object < m->object ? -1 : 1;
+	if (!l->file || !m->file)
+		return !!l->file - !!m->file;
+	order = strcmp(l->file, m->file);
+	return order ? order : l->number - m->number;
+}
+
+static int more_first(const void *a, const void *b)
+{
+	const struct line *l = a, *m = b;
+
+	if (l->ticks != m->ticks)
+		return l->ticks < m->ticks ? 1 : -1;
+	return by_file(a, b);
+}
+
+static bool same(const struct place *a, const struct place *b)
+{
+	return a->line == b->line &&
+		(a->file == b->file ||
+		 (a->file && b->file && !strcmp(a->file, b->file)));
+}
+
+static void add_bucket(struct lines *lines, const struct sum_object *object,
+		       const struct sum_bucket *bucket, uint64_t end)
+{
+	const struct symbols *symbols = &object->symbols;
+	struct place first, last;
+	struct line *line;
+
+	if (bucket->address + bucket->bytes < end)
+		end = bucket->address + bucket->bytes;
+	symbols_place(symbols, bucket->address, &first);
+	symbols_place(symbols, end - 1, &last);
+	if (!same(&first, &last))
+		lines->shared += bucket->ticks;
+	lines->list = one_more(lines->list, lines->nr, sizeof(*line));
+	line = &lines->list[lines->nr++];
+	line->object = object;
+	line->file = last.file;
+	line->number = last.line;
+	line->ticks = bucket->ticks;
+}
+
+static void add_object(struct lines *lines, const struct sum_object *object)
+{
+	size_t i, j;
+
+	for (i = 0; i < object->nr_pieces; i++) {
+		const struct sum_piece *piece = &object->pieces[i];
+
+		for (j = piece->first; j < piece->first + piece->nr; j++)
+			add_bucket(lines, object, &object->buckets[j],
+				   piece->end);
+	}
+}
+
+static void merge(struct lines *lines)
+{
+	struct line *list = lines->list;
+	size_t i, nr = 0;
+
+	for (i = 0; i < lines->nr; i++) {
+		if (nr && !by_file(&list[nr - 1], &list[i]))
+			list[nr - 1].ticks += list[i].ticks;
+		else
+			list[nr++] = list[i];
+	}
+	lines->nr = nr;
+}
+
+static void find(struct lines *lines, const struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_objects; i++)
+		add_object(lines, &sum->objects[i]);
+	if (!lines->nr)
+		return;
+	qsort(lines->list, lines->nr, sizeof(*lines->list), by_file);
+	merge(lines);
+	qsort(lines->list, lines->nr, sizeof(*lines->list), more_first);
+}
+
+static void print_place(const struct line *line)
+{
+	if (line->file) {
+		term_name(line->file);
+		printf(":%d (", line->number);
+	} else {
+		fputs("no line is known (", stdout);
+	}
+	term_name(base_name(line->object->path));
+	putchar(')');
+}
+
+/** print_lines() - the reckoning, and the lines with most ticks */
+int print_lines(const struct report *report)
+{
+	struct lines lines = {};
+	uint64_t so_far = 0;
+	size_t i;
+
+	find(&lines, report->sum);
+	print_reckoning(report->term, report->sum);
+	term_heading(report->term,
+		     "     ticks          error   so far  by source line");
+	if (lines.shared)
+		printf("%" PRIu64 " ticks (%.1f %%) are in buckets that several lines have a part of; profil --bucket=1 tells them apart\n",
+		       lines.shared, sum_percent(report->sum, lines.shared));
+	for (i = 0; i < lines.nr && i < report->top; i++) {
+		so_far += lines.list[i].ticks;
+		print_share(report->term, report->sum, lines.list[i].ticks,
+			    so_far, lines.list[0].ticks);
+		print_place(&lines.list[i]);
+		putchar('\n');
+	}
+	print_more(report->sum, so_far, lines.nr - i);
+	free(lines.list);
+	return 0;
+}
