@@ -16,6 +16,7 @@
  * @nr: number of runs, at least one
  * @sum: of the runs, finished; empty if the form has no use for it
  * @object: name of the one to choose, or NULL
+ * @function: the one to show, or NULL
  * @top: how many functions there is room for, as text
  */
 struct report {
@@ -24,6 +25,7 @@ struct report {
 	size_t nr;
 	const struct sum *sum;
 	const char *object;
+	const char *function;
 	size_t top;
 };
 
@@ -36,6 +38,7 @@ int print_folded(const struct report *report);
 int write_dos(const struct report *report);
 int print_svg(const struct report *report);
 int print_lines(const struct report *report);
+int print_annotated(const struct report *report);
 
 void print_share(const struct term *term, const struct sum *sum,
 		 uint64_t ticks, uint64_t so_far, uint64_t most);

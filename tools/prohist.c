@@ -52,6 +52,7 @@ static const struct form forms[] = {
 };
 
 static const struct form by_lines = { "lines", print_lines, 0 };
+static const struct form annotated = { "annotated", print_annotated, 0 };
 
 #define FORMS	(sizeof(forms) / sizeof(forms[0]))
 
@@ -61,6 +62,7 @@ enum { OPTION_OBJECT = 256, OPTION_DEBUGINFO_PATH };
 struct options {
 	const struct form *form;
 	const char *object;
+	const char *function;
 	const char *output;
 	bool buckets;
 	bool diff;
@@ -80,6 +82,7 @@ static const char help[] =
 	"Usage: prohist [options] file...\n"
 	"Prints what profiles say, all files added together.\n"
 	"\n"
+	"  -a, --annotate=FUNCTION  its instructions and source, with ticks\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
 	"  -f, --format=FORM  text, json, folded, dos or svg\n"
@@ -128,6 +131,9 @@ static int parse_top(struct options *options, const char *word)
 static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
+	case 'a':
+		options->function = optarg;
+		return 0;
 	case 'b':
 		options->buckets = true;
 		return 0;
@@ -165,6 +171,7 @@ static int parse_option(struct options *options, int letter)
 static int parse(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
+		{ "annotate", required_argument, NULL, 'a' },
 		{ "buckets", no_argument, NULL, 'b' },
 		{ "diff", no_argument, NULL, 'd' },
 		{ "format", required_argument, NULL, 'f' },
@@ -181,7 +188,7 @@ static int parse(struct options *options, int argc, char **argv)
 	int letter;
 
 	*options = (struct options){ .form = forms, .top = TOP };
-	while ((letter = getopt_long(argc, argv, "bdf:ln:o:hV", names,
+	while ((letter = getopt_long(argc, argv, "a:bdf:ln:o:hV", names,
 				     NULL)) >= 0)
 		if (parse_option(options, letter))
 			return -1;
@@ -192,10 +199,12 @@ static int parse(struct options *options, int argc, char **argv)
 	if (options->diff && options->nr != 2)
 		return usage("--diff wants two files");
 	if (options->buckets + options->diff + options->lines +
-	    (options->form != forms) > 1)
-		return usage("--buckets, --diff, --lines and --format exclude each other");
+	    !!options->function + (options->form != forms) > 1)
+		return usage("--annotate, --buckets, --diff, --lines and --format exclude each other");
 	if (options->lines)
 		options->form = &by_lines;
+	if (options->function)
+		options->form = &annotated;
 	if (options->object && !(options->form->flags & FORM_OBJECT))
 		return usage("--object is for formats of one object");
 	if (options->form->flags & FORM_BINARY && !options->output &&
@@ -305,6 +314,7 @@ static int print_added(const struct term *term, const struct options *options,
 		.nr = runs->nr,
 		.sum = &sum,
 		.object = options->object,
+		.function = options->function,
 		.top = options->top,
 	};
 	int result;

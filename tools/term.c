@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -12,6 +13,10 @@
 #define PLAIN_WIDTH	80
 #define BAR_LEAST	10
 #define BAR_MOST	40
+
+/* Percent */
+#define HOT		10
+#define WARM		1
 
 static int find_width(void)
 {
@@ -79,10 +84,38 @@ int term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
 	return width - full;
 }
 
-/** term_name() - print a name that comes from a file: nothing but text */
+/**
+ * term_text() - print text that comes from a file: nothing but text
+ * @text: not terminated
+ * @length: of it
+ *
+ * What could be told to a terminal is a question mark; a tab is a space.
+ */
+void term_text(const char *text, int length)
+{
+	for (; length > 0; length--, text++) {
+		if (*text == '\t')
+			putchar(' ');
+		else
+			putchar((unsigned char)*text < ' ' || *text == 0x7f ?
+				'?' : *text);
+	}
+}
+
+/** term_name() - print a name that comes from a file, likewise */
 void term_name(const char *name)
 {
-	for (; *name; name++)
-		putchar((unsigned char)*name < ' ' || *name == 0x7f ?
-			'?' : *name);
+	term_text(name, strlen(name));
+}
+
+/** term_code() - print an instruction that has @percent of the ticks */
+void term_code(const struct term *term, const char *text, double percent)
+{
+	if (term->colour && percent >= HOT)
+		printf("\033[1;31m");
+	else if (term->colour && percent >= WARM)
+		printf("\033[33m");
+	term_name(text);
+	if (term->colour)
+		printf("\033[0m");
 }

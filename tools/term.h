@@ -21,7 +21,9 @@ struct term {
 void term_find(struct term *term);
 void term_heading(const struct term *term, const char *text);
 int term_bar(const struct term *term, int width, uint64_t part, uint64_t all);
+void term_text(const char *text, int length);
 void term_name(const char *name);
+void term_code(const struct term *term, const char *text, double percent);
 int term_bar_width(const struct term *term, int columns);
 
 #endif /* TERM_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * source.c - lines of sources
+ *
+ * A path is what an object says it is, so that it may be anything.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file.h"
+#include "memory.h"
+#include "source.h"
+
+#define LARGEST	(64 << 20)
+
+static void find_lines(struct source *source, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		if (source->text[i] != '\n' && i + 1 < size)
+			continue;
+		source->ends = one_more(source->ends, source->nr,
+					sizeof(*source->ends));
+		source->ends[source->nr++] = i + (source->text[i] != '\n');
+	}
+}
+
+static void read_source(struct source *source, const char *path)
+{
+	struct stat stat_buffer;
+	size_t size;
+
+	memset(source, 0, sizeof(*source));
+	source->path = copy(path);
+	/* A path that is relative is so to a directory that nobody knows */
+	if (path[0] != '/' || stat(path, &stat_buffer) ||
+	    !S_ISREG(stat_buffer.st_mode) || stat_buffer.st_size > LARGEST)
+		return;
+	source->changed = stat_buffer.st_mtime;
+	source->text = file_read(path, &size);
+	if (source->text)
+		find_lines(source, size);
+}
+
+/**
+ * source_find() - the file that lines are of
+ * @sources: zeroed at first; keeps what is read
+ * @path: of the file
+ *
+ * Return: the file, good until the next call; perhaps one without lines.
+ */
+const struct source *source_find(struct sources *sources, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < sources->nr; i++)
+		if (!strcmp(sources->list[i].path, path))
+			return &sources->list[i];
+	sources->list = one_more(sources->list, sources->nr,
+				 sizeof(*sources->list));
+	read_source(&sources->list[sources->nr], path);
+	return &sources->list[sources->nr++];
+}
+
+/**
+ * source_line() - a line
+ * @source: the file
+ * @number: of the line, from 1
+ * @length: receives its length
+ *
+ * Return: the line, not terminated, or NULL if there is none.
+ */
+const char *source_line(const struct source *source, int number, int *length)
+{
+	size_t start;
+
+	if (number < 1 || (size_t)number > source->nr)
+		return NULL;
+	start = number > 1 ? source->ends[number - 2] + 1 : 0;
+	*length = source->ends[number - 1] - start;
+	return source->text + start;
+}
+
+/** sources_free() - free all files */
+void sources_free(struct sources *sources)
+{
+	size_t i;
+
+	for (i = 0; i < sources->nr; i++) {
+		free(sources->list[i].path);
+		free(sources->list[i].text);
+		free(sources->list[i].ends);
+	}
+	free(sources->list);
+}
