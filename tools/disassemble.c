@@ -21,7 +21,7 @@
 #include "disassemble.h"
 #include "memory.h"
 
-#define ARGUMENTS	9
+#define ARGUMENTS	8
 
 static int spawn(char **argv, int output, pid_t *pid)
 {
@@ -124,13 +124,13 @@ int disassemble(const char *file, uint64_t start, uint64_t end,
 	char from[64], to[64], *name;
 	char *argv[ARGUMENTS + 1] = {
 		"objdump", "--disassemble", "--disassemble-zeroes",
-		"--no-show-raw-insn", "--wide", from, to, "--"
+		"--no-show-raw-insn", "--wide", from, to
 	};
 	int result;
 
 	snprintf(from, sizeof(from), "--start-address=%#" PRIx64, start);
 	snprintf(to, sizeof(to), "--stop-address=%#" PRIx64, end);
-	/* What begins with @ would be a file of options, even behind -- */
+	/* Behind -- a file that begins with @ would still be one of options */
 	if (asprintf(&name, "%s%s", file[0] == '/' ? "" : "./", file) < 0)
 		err(1, NULL);
 	argv[ARGUMENTS - 1] = name;

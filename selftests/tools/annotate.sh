@@ -75,6 +75,7 @@ check 'a beginning that is counted elsewhere' has "$dir/annotated.txt" \
 
 # Names that objdump could misunderstand
 cd "$dir" || exit
+echo --nonsense > options
 for name in -D @options ./--help; do
 	cp "$known" "$dir/$name"
 	"$dir/synthesize" "$dir/name.prf" "$name" "${program[@]:1}"

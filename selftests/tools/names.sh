@@ -10,6 +10,9 @@ ID=00112233 make "$dir/d.prf" "$known" 600 300 85
 "$prohist" "$dir/d.prf" > "$dir/d.txt"
 check 'another build-id is said' has "$dir/d.txt" 'its build-id differs'
 check 'and names are not used' lacks "$dir/d.txt" 'alpha'
+ID=$(tr 0-9a-f 1-9a-f0 <<< "$build_id") make "$dir/d.prf" "$known" 600 300 85
+"$prohist" "$dir/d.prf" > "$dir/d.txt"
+check 'so is one as long' has "$dir/d.txt" 'its build-id differs'
 
 make "$dir/e.prf" /nonexistent/known 600 300 85
 "$prohist" "$dir/e.prf" > "$dir/e.txt"

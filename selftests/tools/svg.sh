@@ -39,10 +39,14 @@ check 'what was lost and not reached' picture "$dir/a.svg" texts \
 check 'light and dark' grep -q prefers-color-scheme:dark "$dir/a.svg"
 check 'nothing from elsewhere' picture "$dir/a.svg" alone
 
-# One tick in 1.5 MB; many functions side by side; a library of a few ticks
+# One tick in 1.5 MB; many functions side by side, and some as far from one
+# another as their names are nearly long; a library of a few ticks
 big=(/nonexistent/big.so '' 0 180000 10 1)
 for ((i = 0; i < 40; i++)); do
 	big+=("$(printf '%x' $((0x90000 + 16 * i)))" $((50 + i)))
+done
+for ((i = 0; i < 5; i++)); do
+	big+=("$(printf '%x' $((0xd0000 + 0x20000 * i)))" $((100 + i)))
 done
 small=(/nonexistent/small.so '' 0 1000 0 5)
 "$dir/synthesize" "$dir/b.prf" "${described[@]}" -- "${big[@]}" -- \
