@@ -181,7 +181,7 @@ static void draw_flags(const struct svg *svg, const struct svg_strip *strip,
 				 flags[i + 1].x - FLAG / 2 : right);
 }
 
-/* How far the functions reach that have a number. */
+/* How far the functions reach that have a number; neighbours stay apart. */
 static void draw_extents(const struct svg *svg, const struct svg_strip *strip,
 			 const struct flag *flags, size_t nr)
 {
@@ -192,7 +192,7 @@ static void draw_extents(const struct svg *svg, const struct svg_strip *strip,
 		double x = svg_place(strip, flags[i].piece->start);
 		double width = svg_place(strip, flags[i].piece->end) - x;
 
-		svg_rect(svg, x, y + 1, width < 2 ? 2 : width, EXTENT - 1,
+		svg_rect(svg, x, y + 1, width < 3 ? 2 : width - 1, EXTENT - 1,
 			 "extent");
 	}
 }
