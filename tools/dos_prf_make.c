@@ -172,8 +172,9 @@ static void place_program(const struct wide *wide, struct dos_prf *dos)
 		return;
 	dos->prog_low_pa = 0;
 	dos->prog_high_pa = narrow(wide->high - wide->low, &cut);
-	warnx("addresses are from the start of the text: it is at %#" PRIx64 " of the file",
-	      wide->low * DOS_PARAGRAPH);
+	if (wide->low)
+		warnx("addresses are from the start of the text: it is at %#" PRIx64 " of the file",
+		      wide->low * DOS_PARAGRAPH);
 	if (cut)
 		warnx("prog_high_pa is %u, the greatest that there is: the text has %" PRIu64 " paragraphs",
 		      MOST, wide->high - wide->low);
