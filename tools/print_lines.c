@@ -2,10 +2,8 @@
 /*
  * print_lines.c - ticks by lines of the sources
  *
- * A bucket belongs to the line that its last byte was made of. If another line
- * begins inside of it, an instruction begins there, while that at the bucket's
- * first byte is more likely to have begun before it. What has no line is one
- * entry for each object.
+ * A bucket belongs to the line of sum_place(). What has no line is one entry for
+ * each object.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,16 +58,14 @@ static bool same(const struct place *a, const struct place *b)
 }
 
 static void add_bucket(struct lines *lines, const struct sum_object *object,
-		       const struct sum_bucket *bucket, uint64_t end)
+		       const struct sum_piece *piece,
+		       const struct sum_bucket *bucket)
 {
-	const struct symbols *symbols = &object->symbols;
 	struct place first, last;
 	struct line *line;
 
-	if (bucket->address + bucket->bytes < end)
-		end = bucket->address + bucket->bytes;
-	symbols_place(symbols, bucket->address, &first);
-	symbols_place(symbols, end - 1, &last);
+	symbols_place(&object->symbols, bucket->address, &first);
+	sum_place(object, piece, bucket, &last);
 	if (!same(&first, &last))
 		lines->shared += bucket->ticks;
 	lines->list = one_more(lines->list, lines->nr, sizeof(*line));
@@ -88,8 +84,8 @@ static void add_object(struct lines *lines, const struct sum_object *object)
 		const struct sum_piece *piece = &object->pieces[i];
 
 		for (j = piece->first; j < piece->first + piece->nr; j++)
-			add_bucket(lines, object, &object->buckets[j],
-				   piece->end);
+			add_bucket(lines, object, piece,
+				   &object->buckets[j]);
 	}
 }
 

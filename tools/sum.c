@@ -27,15 +27,25 @@ static bool same(const struct sum_object *object, enum sum_class class,
 		!strcmp(object->path, mapping->path);
 }
 
-static struct sum_object *find_object(struct sum *sum, enum sum_class class,
+static struct sum_object *find_object(const struct sum *sum,
+				      enum sum_class class,
 				      const struct prf_object *mapping)
 {
-	struct sum_object *object;
 	size_t i;
 
 	for (i = 0; i < sum->nr_objects; i++)
 		if (same(&sum->objects[i], class, mapping))
 			return &sum->objects[i];
+	return NULL;
+}
+
+static struct sum_object *get_object(struct sum *sum, enum sum_class class,
+				     const struct prf_object *mapping)
+{
+	struct sum_object *object = find_object(sum, class, mapping);
+
+	if (object)
+		return object;
 	sum->objects = one_more(sum->objects, sum->nr_objects,
 				sizeof(*object));
 	object = &sum->objects[sum->nr_objects++];
@@ -64,47 +74,54 @@ static void widen(struct sum_object *object, const struct prf_object *mapping)
 		object->end = end;
 }
 
-static void add_bucket(struct sum_object *object, uint64_t address,
-		       uint64_t bytes, uint64_t ticks)
+static void add_bucket(struct sum_object *object,
+		       const struct sum_bucket *bucket)
 {
-	struct sum_bucket *bucket;
-
 	object->buckets = one_more(object->buckets, object->nr_buckets,
 				   sizeof(*bucket));
-	bucket = &object->buckets[object->nr_buckets++];
-	bucket->address = address;
-	bucket->bytes = bytes;
-	bucket->ticks = ticks;
-	object->ticks += ticks;
+	object->buckets[object->nr_buckets++] = *bucket;
+	object->ticks += bucket->ticks;
 }
 
-static void add_mapping(struct sum *sum, const struct prf_object *mapping)
+static void add_mapping(struct sum *sum, const struct prf_object *mapping,
+			double period_ns)
 {
-	struct sum_object *object = find_object(sum, class_of(mapping->kind),
-						mapping);
+	struct sum_object *object = get_object(sum, class_of(mapping->kind),
+					       mapping);
 	size_t i;
 
 	widen(object, mapping);
 	for (i = 0; i < mapping->nr; i++) {
 		const struct prf_bucket *bucket = &mapping->buckets[i];
-
-		add_bucket(object, symbols_address(&object->symbols, mapping,
+		const struct sum_bucket new = {
+			.address = symbols_address(&object->symbols, mapping,
 						   bucket->offset),
-			   mapping->bucket_bytes, bucket->count);
+			.bytes = mapping->bucket_bytes,
+			.ticks = bucket->count,
+			.ns = bucket->count * period_ns,
+		};
+
+		add_bucket(object, &new);
 		sum->bucket_ticks += bucket->count;
 	}
 }
 
 /* Ticks that are known by their class alone. */
-static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks)
+static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks,
+		      double period_ns)
 {
+	const struct sum_bucket bucket = {
+		.bytes = 1,
+		.ticks = ticks,
+		.ns = ticks * period_ns,
+	};
 	const struct prf_object mapping = {
 		.kind = PRF_ANONYMOUS,
 		.path = class == SUM_KERNEL ? "[kernel]" : "[elsewhere]",
 	};
 
 	if (ticks)
-		add_bucket(find_object(sum, class, &mapping), 0, 1, ticks);
+		add_bucket(get_object(sum, class, &mapping), &bucket);
 }
 
 static void add_missed(struct sum *sum, const struct prf_image *image)
@@ -117,7 +134,8 @@ static void add_missed(struct sum *sum, const struct prf_image *image)
 	missed->reason = copy(image->reason);
 }
 
-static void add_image(struct sum *sum, const struct prf_image *image)
+static void add_image(struct sum *sum, const struct prf_image *image,
+		      double period_ns)
 {
 	struct prf_image *numbers = &sum->numbers;
 	size_t i;
@@ -134,10 +152,11 @@ static void add_image(struct sum *sum, const struct prf_image *image)
 	numbers->unfollowed += image->unfollowed;
 	for (i = 0; i < image->nr; i++)
 		if (image->objects[i].nr)
-			add_mapping(sum, &image->objects[i]);
+			add_mapping(sum, &image->objects[i], period_ns);
 	sum->bucket_ticks += image->kernel_count;
-	add_whole(sum, SUM_KERNEL, image->kernel_count + image->left_out);
-	add_whole(sum, SUM_ELSEWHERE, image->outside);
+	add_whole(sum, SUM_KERNEL, image->kernel_count + image->left_out,
+		  period_ns);
+	add_whole(sum, SUM_ELSEWHERE, image->outside, period_ns);
 	if (image->reach == PRF_NOT_REACHED)
 		add_missed(sum, image);
 }
@@ -163,7 +182,7 @@ void sum_add(struct sum *sum, const struct prf *prf)
 	sum->files++;
 	sum->wall_ns += prf->wall_ns;
 	for (i = 0; i < prf->nr; i++)
-		add_image(sum, &prf->images[i]);
+		add_image(sum, &prf->images[i], prf->period_ns);
 	sum->time_ns += (double)(sum->numbers.ticks - before) * prf->period_ns;
 	sum->period_ns = sum->numbers.ticks ?
 		sum->time_ns / sum->numbers.ticks : prf->period_ns;
@@ -239,6 +258,13 @@ void sum_finish(struct sum *sum)
 		qsort(sum->functions, sum->nr_functions,
 		      sizeof(*sum->functions), more_first);
 	}
+}
+
+/** sum_object() - that of a mapping; NULL if it has no ticks */
+const struct sum_object *sum_object(const struct sum *sum,
+				    const struct prf_object *mapping)
+{
+	return find_object(sum, class_of(mapping->kind), mapping);
 }
 
 /** sum_adds_up() - whether every tick is accounted for */

@@ -25,11 +25,13 @@ enum sum_class {
  * @address: as linked, or the offset in the file if that cannot be known
  * @bytes: of text
  * @ticks: in all files
+ * @ns: ticks by the period of their file
  */
 struct sum_bucket {
 	uint64_t address;
 	uint64_t bytes;
 	uint64_t ticks;
+	double ns;
 };
 
 /**
@@ -145,6 +147,10 @@ struct sum {
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
 void sum_find_pieces(struct sum_object *object);
+bool sum_place(const struct sum_object *object, const struct sum_piece *piece,
+	       const struct sum_bucket *bucket, struct place *place);
+const struct sum_object *sum_object(const struct sum *sum,
+				    const struct prf_object *mapping);
 bool sum_adds_up(const struct sum *sum);
 double sum_percent(const struct sum *sum, uint64_t ticks);
 double sum_error(const struct sum *sum, uint64_t ticks);

@@ -26,10 +26,12 @@ static void merge_buckets(struct sum_object *object)
 	size_t i, nr = 0;
 
 	for (i = 0; i < object->nr_buckets; i++) {
-		if (nr && !by_address(&list[nr - 1], &list[i]))
+		if (nr && !by_address(&list[nr - 1], &list[i])) {
 			list[nr - 1].ticks += list[i].ticks;
-		else
-			list[nr++] = list[i];
+			list[nr - 1].ns += list[i].ns;
+			continue;
+		}
+		list[nr++] = list[i];
 	}
 	object->nr_buckets = nr;
 }
@@ -75,4 +77,27 @@ void sum_find_pieces(struct sum_object *object)
 		piece->ticks += object->buckets[i].ticks;
 		piece->nr++;
 	}
+}
+
+/**
+ * sum_place() - the line of the source that a bucket belongs to
+ * @object: that has the piece
+ * @piece: that has the bucket
+ * @bucket: the bucket
+ * @place: receives it
+ *
+ * It is that of the last byte. If another line begins inside of the bucket, an
+ * instruction begins there, while that at the bucket's first byte is more
+ * likely to have begun before it.
+ *
+ * Return: whether it is known.
+ */
+bool sum_place(const struct sum_object *object, const struct sum_piece *piece,
+	       const struct sum_bucket *bucket, struct place *place)
+{
+	uint64_t end = bucket->address + bucket->bytes;
+
+	if (end > piece->end)
+		end = piece->end;
+	return symbols_place(&object->symbols, end - 1, place);
 }
