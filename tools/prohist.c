@@ -7,6 +7,7 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,14 @@ enum status {
 	STATUS_USAGE = 2,
 };
 
-/* Not for a terminal; made without names of functions; of one object. */
+/*
+ * Not for a terminal; made without names of functions; of one object; for other
+ * programs, which know no reckoning.
+ */
 #define FORM_BINARY	1u
 #define FORM_RAW	2u
 #define FORM_OBJECT	4u
+#define FORM_FOREIGN	8u
 
 /**
  * struct form - what may follow --format=
@@ -46,8 +51,10 @@ struct form {
 static const struct form forms[] = {
 	{ "text", print_text, 0 },
 	{ "json", print_json, 0 },
-	{ "folded", print_folded, 0 },
-	{ "dos", write_dos, FORM_BINARY | FORM_RAW | FORM_OBJECT },
+	{ "dos", write_dos,
+	  FORM_BINARY | FORM_RAW | FORM_OBJECT | FORM_FOREIGN },
+	{ "folded", print_folded, FORM_FOREIGN },
+	{ "perf", write_perf, FORM_BINARY | FORM_RAW | FORM_FOREIGN },
 	{ "svg", print_svg, FORM_BINARY },
 };
 
@@ -85,7 +92,8 @@ static const char help[] =
 	"  -a, --annotate=FUNCTION  its instructions and source, with ticks\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
-	"  -f, --format=FORM  text, json, folded, dos or svg\n"
+	"  -f, --format=FORM  text, json or svg; dos, folded or perf\n"
+	"                     for other programs\n"
 	"  -l, --lines        lines of the sources, in place of functions\n"
 	"  -n, --top=N        no more than N functions or lines (30; 0 is all)\n"
 	"      --object=NAME  for dos: which object (the program)\n"
@@ -304,6 +312,26 @@ static enum status use_files(const struct term *term,
 	return status;
 }
 
+/* What the reckoning would have said. */
+static void say_missing(const struct runs *runs)
+{
+	uint64_t ticks = 0, programs = 0;
+	size_t i, j;
+
+	for (i = 0; i < runs->nr; i++)
+		for (j = 0; j < runs->list[i].nr; j++) {
+			const struct prf_image *image =
+				&runs->list[i].images[j];
+
+			ticks += image->lost + image->clipped;
+			programs += image->unfollowed +
+				(image->reach == PRF_NOT_REACHED);
+		}
+	if (ticks || programs)
+		warnx("%" PRIu64 " ticks were lost or clipped, %" PRIu64 " programs not reached; the text form tells more",
+		      ticks, programs);
+}
+
 static int print_added(const struct term *term, const struct options *options,
 		       const struct runs *runs)
 {
@@ -324,6 +352,8 @@ static int print_added(const struct term *term, const struct options *options,
 		sum_add(&sum, &runs->list[i]);
 	sum_finish(&sum);
 	result = options->form->print(&report);
+	if (!result && options->form->flags & FORM_FOREIGN)
+		say_missing(runs);
 	sum_free(&sum);
 	return result;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * perf_record.h - the records of perf.data
+ */
+#ifndef PERF_RECORD_H
+#define PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+
+#include "prf.h"
+
+/* For struct perf_event_attr: the event, and what samples are made of. */
+#define PERF_OUT_ID	1
+#define PERF_OUT_FORMAT	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | \
+			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+			 PERF_SAMPLE_PERIOD)
+
+/**
+ * struct perf_out - the records
+ * @file: where they go
+ * @period_ns: of the run
+ * @pid: of the image
+ * @time: of the last record; no two are the same, so that they keep their order
+ */
+struct perf_out {
+	FILE *file;
+	uint64_t period_ns;
+	uint32_t pid;
+	uint64_t time;
+};
+
+void perf_put_comm(struct perf_out *out, const char *path);
+void perf_put_mapping(struct perf_out *out, const struct prf_object *object);
+void perf_put_sample(struct perf_out *out, uint64_t ip, uint64_t ticks);
+void perf_put_exit(struct perf_out *out, uint32_t ppid);
+
+#endif /* PERF_RECORD_H */
