@@ -39,6 +39,7 @@ int write_dos(const struct report *report);
 int print_svg(const struct report *report);
 int print_lines(const struct report *report);
 int print_annotated(const struct report *report);
+int write_gmon(const struct report *report);
 int write_perf(const struct report *report);
 
 void print_share(const struct term *term, const struct sum *sum,

@@ -54,6 +54,7 @@ static const struct form forms[] = {
 	{ "dos", write_dos,
 	  FORM_BINARY | FORM_RAW | FORM_OBJECT | FORM_FOREIGN },
 	{ "folded", print_folded, FORM_FOREIGN },
+	{ "gmon", write_gmon, FORM_BINARY | FORM_OBJECT | FORM_FOREIGN },
 	{ "perf", write_perf, FORM_BINARY | FORM_RAW | FORM_FOREIGN },
 	{ "svg", print_svg, FORM_BINARY },
 };
@@ -92,11 +93,11 @@ static const char help[] =
 	"  -a, --annotate=FUNCTION  its instructions and source, with ticks\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
-	"  -f, --format=FORM  text, json or svg; dos, folded or perf\n"
+	"  -f, --format=FORM  text, json or svg; dos, folded, gmon or perf\n"
 	"                     for other programs\n"
 	"  -l, --lines        lines of the sources, in place of functions\n"
 	"  -n, --top=N        no more than N functions or lines (30; 0 is all)\n"
-	"      --object=NAME  for dos: which object (the program)\n"
+	"      --object=NAME  for dos and gmon: which object (the program)\n"
 	"  -o, --output=FILE  where to, instead of the standard output\n"
 	"      --debuginfo-path=PATH  where to look for separate symbols\n"
 	"  -h, --help         this\n"
