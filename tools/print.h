@@ -35,6 +35,7 @@ const struct prf_object *report_object(const struct report *report);
 int print_text(const struct report *report);
 int print_json(const struct report *report);
 int print_folded(const struct report *report);
+int write_callgrind(const struct report *report);
 int write_dos(const struct report *report);
 int print_svg(const struct report *report);
 int print_lines(const struct report *report);

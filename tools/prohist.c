@@ -51,6 +51,7 @@ struct form {
 static const struct form forms[] = {
 	{ "text", print_text, 0 },
 	{ "json", print_json, 0 },
+	{ "callgrind", write_callgrind, FORM_FOREIGN },
 	{ "dos", write_dos,
 	  FORM_BINARY | FORM_RAW | FORM_OBJECT | FORM_FOREIGN },
 	{ "folded", print_folded, FORM_FOREIGN },
@@ -93,8 +94,8 @@ static const char help[] =
 	"  -a, --annotate=FUNCTION  its instructions and source, with ticks\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
-	"  -f, --format=FORM  text, json or svg; dos, folded, gmon or perf\n"
-	"                     for other programs\n"
+	"  -f, --format=FORM  text, json or svg; callgrind, dos, folded, gmon or\n"
+	"                     perf for other programs\n"
 	"  -l, --lines        lines of the sources, in place of functions\n"
 	"  -n, --top=N        no more than N functions or lines (30; 0 is all)\n"
 	"      --object=NAME  for dos and gmon: which object (the program)\n"
