@@ -42,6 +42,7 @@ int print_lines(const struct report *report);
 int print_annotated(const struct report *report);
 int write_gmon(const struct report *report);
 int write_perf(const struct report *report);
+int write_pprof(const struct report *report);
 
 void print_share(const struct term *term, const struct sum *sum,
 		 uint64_t ticks, uint64_t so_far, uint64_t most);

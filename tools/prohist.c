@@ -57,6 +57,7 @@ static const struct form forms[] = {
 	{ "folded", print_folded, FORM_FOREIGN },
 	{ "gmon", write_gmon, FORM_BINARY | FORM_OBJECT | FORM_FOREIGN },
 	{ "perf", write_perf, FORM_BINARY | FORM_RAW | FORM_FOREIGN },
+	{ "pprof", write_pprof, FORM_BINARY | FORM_FOREIGN },
 	{ "svg", print_svg, FORM_BINARY },
 };
 
@@ -94,8 +95,8 @@ static const char help[] =
 	"  -a, --annotate=FUNCTION  its instructions and source, with ticks\n"
 	"  -b, --buckets      list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff         functions that changed between two files\n"
-	"  -f, --format=FORM  text, json or svg; callgrind, dos, folded, gmon or\n"
-	"                     perf for other programs\n"
+	"  -f, --format=FORM  text, json or svg; callgrind, dos, folded, gmon,\n"
+	"                     perf or pprof for other programs\n"
 	"  -l, --lines        lines of the sources, in place of functions\n"
 	"  -n, --top=N        no more than N functions or lines (30; 0 is all)\n"
 	"      --object=NAME  for dos and gmon: which object (the program)\n"
