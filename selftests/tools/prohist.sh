@@ -45,30 +45,9 @@ check 'the rest is one line' has "$dir/top.txt" '^ +400  40.0 %  \(4 more\)$'
 "$prohist" "$dir/a.prf" "$dir/a.prf" > "$dir/two.txt"
 check 'two files are added' has "$dir/two.txt" '^ +1200  60.0 % .* alpha'
 
-"$prohist" --format=folded "$dir/a.prf" > "$dir/a.folded"
-check 'folded' has "$dir/a.folded" '^known;known;alpha 600$'
-
 "$prohist" --buckets "$dir/a.prf" > "$dir/a.buckets"
 check 'buckets' has "$dir/a.buckets" '^ +600 0x[0-9a-f]+ .* 60.9 %  #+$'
 check 'buckets of the kernel' has "$dir/a.buckets" '^ +10 hits in the kernel'
-
-json()
-{
-	python3 - "$dir/a.json" <<- 'END'
-		import json, sys
-		profile = json.load(open(sys.argv[1], encoding="utf-8"))
-		ticks = sum(f["ticks"] for f in profile["functions"])
-		assert ticks == sum(o["ticks"] for o in profile["objects"]) == 1000
-		assert profile["reckoning"]["adds_up"]
-		assert profile["not_reached"][0]["reason"] == "it is static"
-	END
-}
-"$prohist" --format=json "$dir/a.prf" > "$dir/a.json"
-if command -v python3 > /dev/null; then
-	check 'json' json
-else
-	skip 'json' 'there is no python3'
-fi
 
 make "$dir/b.prf" "$known" 480 420 85
 make "$dir/c.prf" "$known" 610 290 85
