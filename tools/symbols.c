@@ -15,9 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "demangle.h"
 #include "frames.h"
 #include "symbols.h"
+#include "units.h"
 #include "vdso.h"
 
 static char *debuginfo_path;
@@ -104,6 +106,16 @@ static const char *open_file(struct symbols *symbols,
 	return problem;
 }
 
+static int open_tables(struct symbols *symbols)
+{
+	GElf_Addr bias;
+
+	elf_of(symbols, &bias);
+	symbols->bounds = bounds_new(symbols->module, bias);
+	symbols->units = units_new(symbols->module);
+	return symbols->bounds && symbols->units ? 0 : -1;
+}
+
 /**
  * symbols_open() - open the file of an object
  * @symbols: receives what the others need, and the problem if there is one
@@ -127,12 +139,14 @@ int symbols_open(struct symbols *symbols, const char *path,
 	if (!symbols->file)
 		return -1;
 	symbols->problem = open_file(symbols, object);
-	return 0;
+	return symbols->module ? open_tables(symbols) : 0;
 }
 
 /** symbols_close() - what symbols_open() has opened */
 void symbols_close(struct symbols *symbols)
 {
+	bounds_free(symbols->bounds);
+	units_free(symbols->units);
 	if (symbols->dwfl)
 		dwfl_end(symbols->dwfl);
 	if (symbols->fd >= 0)
@@ -265,6 +279,9 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 			symbol->start = address;
 			symbol->end = address + bytes;
 		}
+		if (bounds_clip(symbols->bounds, address, &symbol->start,
+				&symbol->end))
+			return -1;
 	} else if (symbols->label[0] == '[') {
 		/* What is no file goes by the name that the kernel gives it */
 		symbol->start = 0;
@@ -297,6 +314,9 @@ bool symbols_place(const struct symbols *symbols, uint64_t address,
 	if (line)
 		place->file = dwfl_lineinfo(line, NULL, &place->line, NULL,
 					    NULL, NULL);
+	else
+		place->file = units_source(symbols->units, address + bias,
+					   &place->line);
 	/* The compiler says 0 of what it made of no line */
 	if (place->file && place->line > 0)
 		return true;

@@ -23,6 +23,8 @@ struct symbols {
 	const char *label;
 	struct Dwfl *dwfl;
 	struct Dwfl_Module *module;
+	struct bounds *bounds;
+	struct units *units;
 	int fd;
 };
 

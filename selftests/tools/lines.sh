@@ -16,6 +16,19 @@ line()
 		$((vaddr + 16#$(offset "$known" "$1"))))"
 }
 
+# By the units of compilation, where there is no table of addresses
+clang=$dir/known-clang
+examine "$clang"
+describe "$clang" alpha 600 beta 300
+"$dir/synthesize" "$dir/lines.prf" "${described[@]}"
+"$prohist" --lines "$dir/lines.prf" > "$dir/lines.txt"
+check 'clang writes no table' lacks <(readelf -SW "$clang") debug_aranges
+check 'a line of what it made' has "$dir/lines.txt" \
+	" 600 .* $(known=$clang line alpha) \\(known-clang\\)$"
+check 'and another of that' has "$dir/lines.txt" \
+	" 300 .* $(known=$clang line beta) \\(known-clang\\)$"
+examine "$known"
+
 make "$dir/lines.prf" "$known" 600 300 85
 program=("${described[@]}")
 alpha=$(line alpha) beta=$(line beta) delta=$(offset "$known" delta)

@@ -42,6 +42,20 @@ check 'they are gone' lacks "$dir/h.txt" alpha
 "$prohist" --debuginfo-path="$dir/debug" "$dir/g.prf" > "$dir/h.txt"
 check 'symbols by build-id' has "$dir/h.txt" ' 600 .* alpha \(apart\)'
 
+# What only the table for exceptions knows does not swallow what has a name
+bare=$dir/libbare.so
+examine "$bare"
+describe "$bare" bare_one 30 bare_two 20
+start=$(readelf -SW "$bare" | sed -n 's/.* \.text *PROGBITS *\([0-9a-f]*\) .*/\1/p')
+described+=("$(printf '%x' $((16#$start - vaddr)))" 50)
+"$dir/synthesize" "$dir/i.prf" "${described[@]:0:4}" "${described[@]: -2}" \
+	"${described[@]:4:4}"
+"$prohist" "$dir/i.prf" > "$dir/i.txt"
+check 'code without a name' has "$dir/i.txt" ' 50 .* libbare.so\+0x'
+check 'named code behind it' has "$dir/i.txt" ' 30 .* bare_one \(libbare.so\)$'
+check 'and more of that' has "$dir/i.txt" ' 20 .* bare_two \(libbare.so\)$'
+examine "$known"
+
 # A library, and names of other languages
 library=$dir/libnames.so
 make "$dir/i.prf" "$known" 600 300 85
