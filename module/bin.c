@@ -30,62 +30,66 @@
  */
 #define PROFIL_TRIES	8
 
-/* One 32-bit word, as exchanged. */
-struct profil_word {
-	u32 __user *at;
-	u32 shift;
-	u32 mask;
-};
-
-static struct profil_word profil_word_of(unsigned long addr, unsigned int width)
+/* How far up in its 32-bit word a counter begins. */
+static u32 profil_shift(unsigned long addr, unsigned int width)
 {
-	struct profil_word word = {
-		.at = (u32 __user *)(addr & ~3UL),
-		.mask = U32_MAX,
-	};
-
-	if (width == 2) {
-		bool upper = addr & 2;
+	bool upper = width == 2 && addr & 2;
 
 #ifdef __BIG_ENDIAN
-		upper = !upper;
+	upper = width == 2 && !upper;
 #endif
-		word.shift = upper ? 16 : 0;
-		word.mask = 0xffffU << word.shift;
-	}
-	return word;
+	return upper ? 16 : 0;
+}
+
+/* Reads a word, as get_user() does that is not inline everywhere. */
+static bool profil_word_read(u32 *value, const u32 __user *at)
+{
+	if (!user_access_begin(at, sizeof(*at)))
+		return false;
+	unsafe_get_user(*value, at, fault);
+	user_access_end();
+	return true;
+
+fault:
+	user_access_end();
+	return false;
 }
 
 /*
- * Add @nr to the counter in a word, up to @max. A counter that the program
- * itself has set above @max is left alone.
+ * Add @nr to the counter that begins @shift bits up in a word and has the bits
+ * of @mask, up to @max. A counter that the program itself has set above @max is
+ * left alone.
  */
-static int profil_word_add(struct profil_word word, u32 max, u32 nr,
-			   u64 *clipped)
+static __always_inline struct profil_added
+profil_word_add(u32 __user *at, u32 shift, u32 mask, u32 max, u32 nr)
 {
+	struct profil_added added = { .err = -EFAULT };
 	int tries;
 	u32 old;
 
-	if (get_user(old, word.at))
-		return -EFAULT;
+	if (!profil_word_read(&old, at))
+		return added;
 	for (tries = 0; tries < PROFIL_TRIES; tries++) {
-		u32 count = (old & word.mask) >> word.shift;
+		u32 count = old >> shift & mask;
 		u32 add = count < max ? min(nr, max - count) : 0;
-		u32 new, found;
+		u32 found;
 		int err;
 
-		new = (old & ~word.mask) | (count + add) << word.shift;
-		err = futex_atomic_cmpxchg_inatomic(&found, word.at, old, new);
+		/* No carry: the sum is at most @max. */
+		err = futex_atomic_cmpxchg_inatomic(&found, at, old,
+						    old + (add << shift));
 		if (err && err != -EAGAIN)
-			return -EFAULT;
+			return added;
 		if (!err && found == old) {
-			*clipped = nr - add;
-			return count + add >= max ? PROFIL_BIN_FULL : 0;
+			added.err = count + add >= max ? PROFIL_BIN_FULL : 0;
+			added.clipped = nr - add;
+			return added;
 		}
 		if (!err)
 			old = found;
 	}
-	return -EAGAIN;
+	added.err = -EAGAIN;
+	return added;
 }
 
 /*
@@ -95,34 +99,42 @@ static int profil_word_add(struct profil_word word, u32 max, u32 nr,
  * loop. In between a reader sees a count that is 2^32 too low, as on any
  * 32-bit machine.
  */
-static int profil_double_add(unsigned long addr, u32 nr, u64 *clipped)
+static struct profil_added profil_double_try(unsigned long addr, u32 nr)
 {
+	struct profil_added added = { .err = -EFAULT };
 	u32 __user *low = (u32 __user *)addr;
 	u32 __user *high = low + 1;
 	u32 old, new, upper, found;
-	u64 full;
 
 #ifdef __BIG_ENDIAN
 	swap(low, high);
 #endif
 	if (get_user(old, low) || get_user(upper, high))
-		return -EFAULT;
+		return added;
 
-	*clipped = 0;
 	new = old + nr;
 	if (new < old && upper == U32_MAX) {
-		*clipped = nr - (U32_MAX - old);
+		added.clipped = nr - (U32_MAX - old);
 		new = U32_MAX;
 	}
 	if (futex_atomic_cmpxchg_inatomic(&found, low, old, new))
-		return -EFAULT;
-	if (found != old)
-		return -EAGAIN;
-	if (new < old)
-		profil_word_add((struct profil_word) {
-					.at = high, .mask = U32_MAX,
-				}, U32_MAX, 1, &full);
-	return 0;
+		return added;
+	added.err = found == old ? 0 : -EAGAIN;
+	if (!added.err && new < old)
+		profil_word_add(high, 0, U32_MAX, U32_MAX, 1);
+	return added;
+}
+
+static noinline struct profil_added profil_double_add(unsigned long addr,
+						      u32 nr)
+{
+	struct profil_added added;
+	int tries = PROFIL_TRIES;
+
+	do {
+		added = profil_double_try(addr, nr);
+	} while (added.err == -EAGAIN && --tries);
+	return added;
 }
 
 /**
@@ -131,29 +143,25 @@ static int profil_double_add(unsigned long addr, u32 nr, u64 *clipped)
  * @width: bytes of the counter: 2, 4 or 8
  * @max: where a counter of 2 or 4 bytes is full; one of 8 bytes is at its end
  * @nr: number of ticks
- * @clipped: how many of them found the counter full
  *
- * Return: 0 or PROFIL_BIN_FULL, -EFAULT if the page is not there or not
- * writable now, or -EAGAIN if others kept changing the counter. On an error the
- * counter is unchanged.
+ * Return: see struct profil_added; the error is -EFAULT if the page is not
+ * there or not writable now, or -EAGAIN if others kept changing the counter.
  */
-int profil_bin_add(unsigned long addr, unsigned int width, u32 max, u32 nr,
-		   u64 *clipped)
+struct profil_added profil_bin_add(unsigned long addr, unsigned int width,
+				   u32 max, u32 nr)
 {
-	int tries = PROFIL_TRIES;
-	int err;
+	struct profil_added added;
 
 	pagefault_disable();
-	if (width == 8) {
-		do {
-			err = profil_double_add(addr, nr, clipped);
-		} while (err == -EAGAIN && --tries);
-	} else {
-		err = profil_word_add(profil_word_of(addr, width), max, nr,
-				      clipped);
-	}
+	if (width == 8)
+		added = profil_double_add(addr, nr);
+	else
+		added = profil_word_add((u32 __user *)(addr & ~3UL),
+					profil_shift(addr, width),
+					width == 2 ? U16_MAX : U32_MAX, max,
+					nr);
 	pagefault_enable();
-	return err;
+	return added;
 }
 
 /**

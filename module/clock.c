@@ -55,7 +55,7 @@
  *	other processors
  * @serial: of its run when the interval began
  * @since: time up to which it has been settled
- * @passed: instants that had passed by then
+ * @at: the schedule as it was then
  * @armed: when the next interrupt comes, or PROFIL_PARKED
  */
 struct profil_cpu {
@@ -63,7 +63,7 @@ struct profil_cpu {
 	struct mm_struct *mm;
 	u64 serial;
 	u64 since;
-	u64 passed;
+	struct profil_instant at;
 	u64 armed;
 };
 
@@ -97,8 +97,11 @@ static struct mm_struct *profil_current_mm(const struct profil_cpu *cpu)
 	return current->mm ? current->mm : cpu->mm;
 }
 
-/* The run of an address space, if it is on. Under RCU. */
-static struct profil_run *profil_find_run(const struct mm_struct *mm)
+/*
+ * The run of an address space, if it is on. Hard interrupts off, so that no
+ * grace period ends meanwhile.
+ */
+static inline struct profil_run *profil_find_run(const struct mm_struct *mm)
 {
 	struct profil_space *space;
 	struct profil_run *run;
@@ -108,36 +111,28 @@ static struct profil_run *profil_find_run(const struct mm_struct *mm)
 	space = profil_space_find(mm);
 	if (!space)
 		return NULL;
-	run = rcu_dereference(space->run);
+	run = rcu_dereference_sched(space->run);
 	return run && profil_run_is_on(run) ? run : NULL;
 }
 
-static struct profil_instant profil_instant(const struct profil_run *run,
-					    u64 now)
-{
-	return profil_schedule_at(&profil_schedule, smp_processor_id(),
-				  run->table->period_ns, now);
-}
-
 /*
- * Begin an interval. Under RCU.
+ * Begin an interval. Hard interrupts off.
  * Return: its first instant.
  */
 static u64 profil_interval_open(struct profil_cpu *cpu, struct profil_run *run,
 				struct mm_struct *mm, u64 now)
 {
-	struct profil_instant at = profil_instant(run, now);
-
 	cpu->serial = run->serial;
 	cpu->since = now;
-	cpu->passed = at.passed;
+	cpu->at = profil_schedule_at(&profil_schedule, smp_processor_id(),
+				     run->table->period_ns, now);
 	WRITE_ONCE(cpu->mm, mm);
 	/*
 	 * Pairs with the barrier in profil_clock_end(): either that sees this
 	 * interval, or no tick of it will see the run that was ended.
 	 */
 	smp_mb();
-	return at.next;
+	return cpu->at.next;
 }
 
 /* Begin an interval, outside of the clock's interrupt. */
@@ -162,25 +157,28 @@ static struct profil_run *profil_interval_run(const struct profil_cpu *cpu)
 }
 
 /*
- * Count what has passed since the interval was last settled. Under RCU.
+ * Count what has passed since the interval was last settled. Hard interrupts
+ * off.
  * Return: the next instant.
  */
-static u64 profil_interval_settle(struct profil_cpu *cpu,
-				  struct profil_run *run, u64 now, u64 pc,
-				  bool user)
+static inline u64 profil_interval_settle(struct profil_cpu *cpu,
+					 struct profil_run *run, u64 now,
+					 u64 pc, bool user)
 {
-	struct profil_instant at = profil_instant(run, now);
+	struct profil_instant at =
+		profil_schedule_after(&profil_schedule, smp_processor_id(),
+				      run->table->period_ns, cpu->at, now);
 	struct profil_tick tick = {
 		.pc = pc,
-		.nr = min_t(u64, at.passed - cpu->passed, U32_MAX),
+		.nr = min_t(u64, at.passed - cpu->at.passed, U32_MAX),
 		.user = user,
 	};
 
 	atomic64_add(now - cpu->since, &run->cpu_ns);
 	cpu->since = now;
-	cpu->passed = at.passed;
+	cpu->at = at;
 	if (tick.nr)
-		profil_count(run, &tick);
+		profil_count(run, tick);
 	return at.next;
 }
 
@@ -226,7 +224,6 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	struct profil_run *run;
 	u64 next = PROFIL_PARKED;
 
-	rcu_read_lock();
 	run = profil_find_run(mm);
 	if (!run) {
 		profil_interval_close(cpu, current, now);
@@ -242,7 +239,6 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	} else {
 		WRITE_ONCE(cpu->mm, NULL);
 	}
-	rcu_read_unlock();
 
 	if (!cpu->is_up)
 		next = PROFIL_PARKED;
@@ -278,12 +274,10 @@ static void profil_cpu_settle(void *info)
 
 	if (cpu->mm != mm || profil_current_mm(cpu) != mm)
 		return;
-	rcu_read_lock();
 	run = profil_interval_run(cpu);
 	if (run)
 		profil_interval_settle(cpu, run, ktime_get_ns(),
 				       profil_user_pc(current), false);
-	rcu_read_unlock();
 }
 
 /* Context: hard interrupts off. Begin anew, if the processor runs @info. */
@@ -295,11 +289,9 @@ static void profil_cpu_begin(void *info)
 
 	if (profil_task_mm(current) != mm)
 		return;
-	rcu_read_lock();
 	run = profil_find_run(mm);
 	if (run && !(cpu->mm == mm && cpu->serial == run->serial))
 		profil_interval_start(cpu, run, mm, ktime_get_ns());
-	rcu_read_unlock();
 }
 
 /* Context: hard interrupts off. */

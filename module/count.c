@@ -42,19 +42,19 @@ static struct profil_place profil_place(const struct profil_run *run, u64 pc)
 	return place;
 }
 
-static int profil_add(const struct profil_run *run, struct profil_place place,
-		      u32 nr, u64 *clipped)
+static struct profil_added profil_add(const struct profil_run *run,
+				      struct profil_place place, u32 nr)
 {
 	const struct profil_table *table = run->table;
 
 	return profil_bin_add(profil_run_address(run, place.region, place.bin),
-			      table->width, table->full, nr, clipped);
+			      table->width, table->full, nr);
 }
 
 static bool profil_is_left_out(const struct profil_run *run,
-			       const struct profil_tick *tick)
+			       struct profil_tick tick)
 {
-	return !tick->user && run->table->flags & PROFIL_SET_USER_ONLY;
+	return !tick.user && run->table->flags & PROFIL_SET_USER_ONLY;
 }
 
 /*
@@ -62,9 +62,9 @@ static bool profil_is_left_out(const struct profil_run *run,
  * there are no counters any more, and so no regions.
  */
 static bool profil_is_over(const struct profil_run *run,
-			   const struct profil_tick *tick)
+			   struct profil_tick tick)
 {
-	return !tick->user && !atomic_read(&run->mm->mm_users);
+	return !tick.user && !atomic_read(&run->mm->mm_users);
 }
 
 /**
@@ -75,35 +75,34 @@ static bool profil_is_over(const struct profil_run *run,
  * The counter is written first, without the lock; then the fate goes into the
  * books in one step, so that who reads them finds every tick once.
  */
-void profil_count(struct profil_run *run, const struct profil_tick *tick)
+void profil_count(struct profil_run *run, struct profil_tick tick)
 {
 	struct profil_place place = { .region = PROFIL_NO_REGION };
 	bool left_out = profil_is_left_out(run, tick);
+	struct profil_added added = { .err = -EAGAIN };
 	bool queue = false;
-	u64 clipped = 0;
-	int err = -EAGAIN;
 
 	if (!left_out && !profil_is_over(run, tick))
-		place = profil_place(run, tick->pc);
-	if (place.region != PROFIL_NO_REGION && tick->user)
-		err = profil_add(run, place, tick->nr, &clipped);
+		place = profil_place(run, tick.pc);
+	if (place.region != PROFIL_NO_REGION && tick.user)
+		added = profil_add(run, place, tick.nr);
 
 	raw_spin_lock(&run->lock);
-	profil_tally_taken(run, place.region, tick->nr, tick->user);
+	profil_tally_taken(run, place.region, tick.nr, tick.user);
 	if (left_out) {
-		run->totals.left_out += tick->nr;
+		run->totals.left_out += tick.nr;
 	} else if (place.region == PROFIL_NO_REGION) {
-		run->totals.outside += tick->nr;
-	} else if (err < 0) {
+		run->totals.outside += tick.nr;
+	} else if (added.err < 0) {
 		queue = profil_deliver_later(run, place.region, place.bin,
-					     tick->nr);
+					     tick.nr);
 	} else {
-		profil_tally_counted(run, place.region, tick->nr, clipped);
-		if (err == PROFIL_BIN_FULL)
+		profil_tally_counted(run, place.region, tick.nr, added.clipped);
+		if (added.err == PROFIL_BIN_FULL)
 			profil_tally_full(run);
 	}
 	raw_spin_unlock(&run->lock);
 
 	if (queue)
-		profil_deliver_queue(run, tick->user);
+		profil_deliver_queue(run, tick.user);
 }

@@ -22,6 +22,6 @@ struct profil_tick {
 	bool user;
 };
 
-void profil_count(struct profil_run *run, const struct profil_tick *tick);
+void profil_count(struct profil_run *run, struct profil_tick tick);
 
 #endif /* PROFIL_COUNT_H */

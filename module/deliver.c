@@ -51,6 +51,18 @@ struct profil_attempt {
 	u64 clipped;
 };
 
+static int profil_add_parcel(const struct profil_run *run,
+			     const struct profil_parcel *parcel,
+			     unsigned long addr, u64 *clipped)
+{
+	struct profil_added added = profil_bin_add(addr, run->table->width,
+						   run->table->full,
+						   parcel->nr);
+
+	*clipped = added.clipped;
+	return added.err;
+}
+
 /*
  * One attempt. -EAGAIN: try later. -EBUSY: the same, but it was no attempt,
  * since the program was changing its mappings. Any other error: the ticks are
@@ -59,7 +71,6 @@ struct profil_attempt {
 static struct profil_attempt profil_attempt(struct profil_run *run,
 					    const struct profil_parcel *parcel)
 {
-	const struct profil_table *table = run->table;
 	unsigned long addr = profil_run_address(run, parcel->region,
 						parcel->bin);
 	struct profil_attempt result = { .why = PROFIL_REGION_ON };
@@ -68,8 +79,7 @@ static struct profil_attempt profil_attempt(struct profil_run *run,
 		result.err = -EFAULT;
 		return result;
 	}
-	result.err = profil_bin_add(addr, table->width, table->full,
-				    parcel->nr, &result.clipped);
+	result.err = profil_add_parcel(run, parcel, addr, &result.clipped);
 	if (result.err != -EFAULT)
 		return result;
 
@@ -78,8 +88,7 @@ static struct profil_attempt profil_attempt(struct profil_run *run,
 		return result;
 
 	/* The page may have gone again: that is not the region's fault. */
-	result.err = profil_bin_add(addr, table->width, table->full,
-				    parcel->nr, &result.clipped);
+	result.err = profil_add_parcel(run, parcel, addr, &result.clipped);
 	if (result.err == -EFAULT)
 		result.err = -EAGAIN;
 	return result;

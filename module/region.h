@@ -74,7 +74,54 @@ static inline u32 profil_map_max_segments(u32 nr_regions)
 int profil_map_add(struct profil_map *map, const struct profil_region *region,
 		   bool last);
 void profil_map_build(struct profil_map *map, u32 *order, u32 *stack);
-u32 profil_map_find(const struct profil_map *map, u64 pc);
-u64 profil_map_bin(const struct profil_map *map, u32 region, u64 pc);
+
+/**
+ * profil_map_find() - the region that takes a program counter
+ * @map: built
+ * @pc: program counter
+ *
+ * Inline as what follows is, since each tick pays for it.
+ *
+ * Return: its index, or PROFIL_NO_REGION. The overflow bin is not looked at.
+ */
+static inline u32 profil_map_find(const struct profil_map *map, u64 pc)
+{
+	const struct profil_segment *segment = map->segments;
+	u32 nr = map->nr_segments;
+
+	while (nr > 1) {
+		u32 half = nr / 2;
+
+		if (segment[half].start <= pc)
+			segment += half;
+		nr -= half;
+	}
+	return segment->region;
+}
+
+/* (x * scale) >> 16 without losing the upper bits of the product. */
+static inline u64 profil_scale(u64 x, u32 scale)
+{
+	return (x >> 16) * scale + ((x & 0xffff) * scale >> 16);
+}
+
+/**
+ * profil_map_bin() - the bin of a program counter in its region
+ * @map: built
+ * @region: what profil_map_find() said for @pc
+ * @pc: program counter
+ *
+ * Return: index of the counter, less than the region's number of counters.
+ */
+static inline u64 profil_map_bin(const struct profil_map *map, u32 region,
+				 u64 pc)
+{
+	const struct profil_bins *bins = &map->bins[region];
+	u64 distance = pc - bins->offset;
+
+	if (map->flags & PROFIL_SET_SVR4_ARITH)
+		return profil_scale(distance, bins->scale) >> map->width_shift;
+	return profil_scale(distance >> map->width_shift, bins->scale);
+}
 
 #endif /* PROFIL_REGION_H */

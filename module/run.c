@@ -120,26 +120,3 @@ void profil_run_put(struct profil_run *run)
 	profil_run_enter(run);
 	queue_rcu_work(profil_wq, &run->free_work);
 }
-
-/**
- * profil_run_address() - where a counter is
- * @run: any
- * @region: index of the region
- * @bin: index of the counter
- *
- * A buffer that runs over the end of the address space has what is beyond it
- * at the very end, where no program has memory.
- *
- * Context: any.
- */
-unsigned long profil_run_address(const struct profil_run *run, u32 region,
-				 u64 bin)
-{
-	const struct profil_bins *bins = &run->table->map.bins[region];
-	u32 shift = run->table->map.width_shift;
-	u64 last = ULONG_MAX - 7;
-
-	if (bins->base > last || bin > (last - bins->base) >> shift)
-		return last;
-	return bins->base + (bin << shift);
-}

@@ -122,8 +122,29 @@ struct profil_run *profil_run_alloc(struct profil_table *table,
 				    struct profil_ledger *ledger);
 void profil_run_put(struct profil_run *run);
 void profil_run_enter(struct profil_run *run);
-unsigned long profil_run_address(const struct profil_run *run, u32 region,
-				 u64 bin);
+
+/**
+ * profil_run_address() - where a counter is
+ * @run: any
+ * @region: index of the region
+ * @bin: index of the counter
+ *
+ * A buffer that runs over the end of the address space has what is beyond it
+ * at the very end, where no program has memory.
+ *
+ * Context: any.
+ */
+static inline unsigned long
+profil_run_address(const struct profil_run *run, u32 region, u64 bin)
+{
+	const struct profil_bins *bins = &run->table->map.bins[region];
+	u32 shift = run->table->map.width_shift;
+	u64 last = ULONG_MAX - 7;
+
+	if (bins->base > last || bin > (last - bins->base) >> shift)
+		return last;
+	return bins->base + (bin << shift);
+}
 
 static inline bool profil_run_is_on(const struct profil_run *run)
 {

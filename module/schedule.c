@@ -58,3 +58,33 @@ struct profil_instant profil_schedule_at(const struct profil_schedule *schedule,
 		profil_schedule_in_cell(schedule, cpu, period_ns, cell + 1);
 	return at;
 }
+
+/**
+ * profil_schedule_after() - the same, when an earlier time is known
+ * @schedule: the key
+ * @cpu: processor whose schedule it is
+ * @period_ns: mean time between ticks, not 0
+ * @at: what was true at a time that is not after @time_ns
+ * @time_ns: as above
+ *
+ * The next instant lies in the cell whose number is that of the instants that
+ * have passed. So at a clock tick, which comes when one more has passed, there
+ * is but one cell to look into.
+ *
+ * Return: what profil_schedule_at() would.
+ */
+struct profil_instant
+profil_schedule_after(const struct profil_schedule *schedule, u32 cpu,
+		      u32 period_ns, struct profil_instant at, u64 time_ns)
+{
+	if (at.next > time_ns)
+		return at;
+
+	at.passed++;
+	at.next = at.passed * period_ns +
+		profil_schedule_in_cell(schedule, cpu, period_ns, at.passed);
+	if (at.next > time_ns)
+		return at;
+
+	return profil_schedule_at(schedule, cpu, period_ns, time_ns);
+}

@@ -30,5 +30,8 @@ struct profil_instant {
 
 struct profil_instant profil_schedule_at(const struct profil_schedule *schedule,
 					 u32 cpu, u32 period_ns, u64 time_ns);
+struct profil_instant
+profil_schedule_after(const struct profil_schedule *schedule, u32 cpu,
+		      u32 period_ns, struct profil_instant at, u64 time_ns);
 
 #endif /* PROFIL_SCHEDULE_H */

@@ -186,6 +186,19 @@ static void check_monotone(const struct timetable *table, u64 a, u64 b)
 		abort();
 }
 
+/* Who knows what was true earlier is told the same. */
+static void check_after(const struct timetable *table, u64 a, u64 b)
+{
+	u64 early = a < b ? a : b, late = a < b ? b : a;
+	struct profil_instant said = at(table, late);
+	struct profil_instant after =
+		profil_schedule_after(&table->schedule, table->cpu,
+				      table->period, at(table, early), late);
+
+	if (after.passed != said.passed || after.next != said.next)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { .data = data, .size = size };
@@ -204,7 +217,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		check_span(&table, times[nr], take(&input, 5), take(&input, 4));
 	}
 	check_order(&table, times, nr);
-	for (i = 1; i < nr; i++)
+	for (i = 1; i < nr; i++) {
 		check_monotone(&table, times[i - 1], times[i]);
+		check_after(&table, times[i - 1], times[i]);
+	}
 	return 0;
 }

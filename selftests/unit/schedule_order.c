@@ -45,6 +45,37 @@ static bool counts_right(u32 cpu, u32 period)
 	return true;
 }
 
+/* From every nanosecond to each of the next periods, it is the same. */
+static bool goes_on_right(u32 cpu, u32 period)
+{
+	u64 early, late;
+
+	for (early = 0; early < 3ULL * period; early++) {
+		struct profil_instant known = at(cpu, period, early);
+
+		for (late = early; late < early + 4ULL * period; late++) {
+			struct profil_instant said = at(cpu, period, late);
+			struct profil_instant after =
+				profil_schedule_after(&schedule, cpu, period,
+						      known, late);
+
+			if (after.passed != said.passed ||
+			    after.next != said.next)
+				return false;
+		}
+	}
+	return true;
+}
+
+TEST(what_was_true_earlier_does_not_matter)
+{
+	u32 cpu, period;
+
+	for (cpu = 0; cpu < 4; cpu++)
+		for (period = 1; period <= 64; period++)
+			ASSERT_TRUE(goes_on_right(cpu, period));
+}
+
 TEST(every_nanosecond)
 {
 	u32 cpu, period;
