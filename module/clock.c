@@ -246,15 +246,14 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	return cpu->armed;
 }
 
-/* Context: scheduler, hard interrupts off, its locks held. */
-static void profil_clock_switch(PROFIL_SWITCH_PARAMETERS)
+/* From or to an address space that may be profiled. */
+static noinline void profil_interval_switch(struct profil_cpu *cpu,
+					    struct task_struct *prev,
+					    struct task_struct *next)
 {
-	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
 	struct mm_struct *mm = profil_task_mm(next);
-	struct profil_run *run;
+	struct profil_run *run = profil_find_run(mm);
 
-	rcu_read_lock();
-	run = profil_find_run(mm);
 	if (cpu->mm || run) {
 		u64 now = ktime_get_ns();
 
@@ -262,7 +261,20 @@ static void profil_clock_switch(PROFIL_SWITCH_PARAMETERS)
 		if (run)
 			profil_interval_start(cpu, run, mm, now);
 	}
-	rcu_read_unlock();
+}
+
+/*
+ * Every context switch comes here as long as there is any profile, so that what
+ * concerns no profile is left after a glance.
+ *
+ * Context: scheduler, hard interrupts off, its locks held.
+ */
+static void profil_clock_switch(PROFIL_SWITCH_PARAMETERS)
+{
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+
+	if (cpu->mm || profil_space_is_likely(next->mm))
+		profil_interval_switch(cpu, prev, next);
 }
 
 /* Context: hard interrupts off. Settle, if the processor runs @info. */

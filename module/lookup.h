@@ -37,10 +37,22 @@ bool profil_space_add(struct profil_space *space);
 void profil_space_remove(struct profil_space *space);
 
 /**
- * profil_space_find() - the entry of an address space
- * @mm: compared only, may be stale
+ * profil_space_is_likely() - whether it is worthwhile to look for an entry
+ * @mm: hashed only, may be stale
  *
  * Inline, since a context switch pays for it as long as there is any profile.
+ *
+ * Context: any.
+ * Return: false if there is no entry of @mm.
+ */
+static inline bool profil_space_is_likely(const struct mm_struct *mm)
+{
+	return !hlist_empty(&profil_spaces[hash_ptr(mm, PROFIL_LOOKUP_BITS)]);
+}
+
+/**
+ * profil_space_find() - the entry of an address space
+ * @mm: compared only, may be stale
  *
  * Context: any, under rcu_read_lock() or with interrupts off.
  * Return: the entry, or NULL.
