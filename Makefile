@@ -24,6 +24,8 @@ help:
 	@echo 'make fuzz       the fuzzers of the pure code alone, for a minute or'
 	@echo '                FUZZ_SECONDS'
 	@echo 'make setup      install what Debian 12 lacks; demo and test do it too'
+	@echo 'make bench      measure cost, truth and scale beside other profilers'
+	@echo '                in guests: 25 minutes; bench-quick: 5'
 	@echo 'make symcheck   compare what the module imports with module/symbols'
 	@echo 'make sparse     check the module with sparse'
 	@echo 'make checkpatch check the style of everything'
@@ -44,21 +46,24 @@ release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 		$(1)/include/generated/utsrelease.h)
 module_tree = $(CURDIR)/$(O)/module/$(call release,$(1))
 
+sources := $(addprefix $(CURDIR)/, Kbuild module uapi)
+
+# $(call build_module,KERNEL TREE,MODULE TREE,ARGUMENTS,SOURCES)
 define build_module
 	@test -e '$(1)/Makefile' || { \
 		echo "no kernel headers at '$(1)': run 'make setup'" >&2; \
 		exit 1; }
 	@mkdir -p '$(2)'
 	@find '$(2)' -xtype l -delete
-	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/module $(CURDIR)/uapi '$(2)'
+	@cp -rsf $(4) '$(2)'
 	$(MAKE) -C '$(1)' M='$(2)' W=$(W) $(3) modules
 endef
 
 module:
-	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),)
+	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),,$(sources))
 
 sparse:
-	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),C=2)
+	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),C=2,$(sources))
 
 symcheck: module
 	@selftests/symcheck $(call module_tree,$(KDIR))/module/profil.ko
@@ -94,8 +99,21 @@ test-debug: setup
 fuzz: setup
 	@$(MAKE) -s -C selftests/unit O=$(CURDIR)/$(O) fuzz
 
+bench bench-quick:
+	@bench/setup
+	@$(MAKE) -s module lib tools bench-programs
+	@bench/run $(@:bench-%=%)
+
+bench-programs: lib bench-floor
+	$(MAKE) -C bench O=$(CURDIR)/$(O)
+
+floor_tree = $(CURDIR)/$(O)/bench/floor/$(call release,$(KDIR))
+
+bench-floor:
+	$(call build_module,$(KDIR),$(floor_tree),,$(wildcard $(CURDIR)/bench/floor/*))
+
 debug-module:
-	$(call build_module,$(CURDIR)/$(debug_tree),$(call module_tree,$(debug_tree)),)
+	$(call build_module,$(CURDIR)/$(debug_tree),$(call module_tree,$(debug_tree)),,$(sources))
 
 install: lib tools
 	$(MAKE) -C lib O=$(CURDIR)/$(O) install
@@ -105,4 +123,5 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all help setup module sparse symcheck checkpatch lib examples tools \
-	tests demo test test-debug fuzz debug-module install clean
+	tests demo test test-debug fuzz bench bench-quick bench-programs \
+	bench-floor debug-module install clean

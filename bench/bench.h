@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bench.h - what the measuring programs share
+ *
+ * Where time is a count of instructions (selftests/vm/run -i), an instruction
+ * takes two nanoseconds.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "../selftests/common.h"
+
+#define US		1000ULL
+#define NS_PER_INSN	2
+
+/* In user mode: a microsecond where time counts instructions. */
+static inline __attribute__((always_inline)) void spend_us(void)
+{
+	asm volatile(".rept 500\n\tnop\n\t.endr");
+}
+
+void die(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+uint64_t busy_ns(void);
+uint64_t timer_interrupts(void);
+
+void load_module(const char *file, const char *parameters);
+void unload_module(const char *name);
+
+/* A number that was measured several times. */
+struct sample {
+	int nr;
+	double sum;
+	double squares;
+};
+
+void sample_add(struct sample *sample, double value);
+double sample_mean(const struct sample *sample);
+double sample_error(const struct sample *sample);
+
+void print_result(const char *name, const char *tool, double x, double value,
+		  double sigma, const char *unit);
+
+#endif /* BENCH_H */

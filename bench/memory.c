@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memory.c - memory of the kernel and of profilers
+ *
+ *	memory kernel		for each profile, thread and region
+ *	memory watched SECONDS	of the process that started this one, at the
+ *				beginning and in the end; a hundredth of the time
+ *				is spent in user mode, the rest asleep
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define NR	1000
+
+static uint32_t bins[4096];
+
+/* Kilobytes that a file says after a word. */
+static double kilobytes(const char *file, const char *word)
+{
+	FILE *stream = fopen(file, "r");
+	double value = 0;
+	char line[256];
+
+	if (!stream)
+		die("%s: %m", file);
+	while (fgets(line, sizeof(line), stream))
+		if (!strncmp(line, word, strlen(word)))
+			value = atof(line + strlen(word));
+	fclose(stream);
+	return value;
+}
+
+/* What the kernel has for itself, in bytes. */
+static double kernel_bytes(void)
+{
+	static const char *const kinds[] = {
+		"Slab:", "VmallocUsed:", "KernelStack:", "PageTables:",
+		"Percpu:",
+	};
+	double sum = 0;
+
+	/* What is freed late has been freed */
+	sleep(2);
+	for (int i = 0; i < 5; i++)
+		sum += kilobytes("/proc/meminfo", kinds[i]);
+	return sum * 1024;
+}
+
+static void set(int nr)
+{
+	static struct profil_region regions[4096];
+	int i;
+
+	for (i = 0; i < nr; i++)
+		regions[i] = (struct profil_region){
+			(uintptr_t)bins, sizeof(bins), 0x10000 * (i + 1), 65536
+		};
+	if (set_regions(regions, nr, 4, SECOND, 0))
+		die("cannot start a profile of %d regions: %m", nr);
+}
+
+/* With that many children asleep. */
+static double with_children(int nr)
+{
+	double before = kernel_bytes(), used;
+	pid_t children[NR];
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		children[i] = fork_child();
+		if (children[i] < 0)
+			die("fork: %m");
+		while (!children[i])
+			pause();
+	}
+	used = kernel_bytes() - before;
+	for (i = 0; i < nr; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	return used;
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_at_gate(void *unused)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return unused;
+}
+
+static double with_threads(int nr)
+{
+	double before = kernel_bytes(), used;
+	pthread_t threads[NR];
+	pthread_attr_t attr;
+	int i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	pthread_mutex_lock(&gate);
+	for (i = 0; i < nr; i++)
+		if (pthread_create(&threads[i], &attr, wait_at_gate, NULL))
+			die("cannot make thread %d", i);
+	used = kernel_bytes() - before;
+	pthread_mutex_unlock(&gate);
+	for (i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	return used;
+}
+
+static void kernel(void)
+{
+	double children[2], threads[2], regions[2];
+
+	/* What is kept for the next time is there */
+	with_children(NR);
+	with_threads(NR);
+	children[0] = with_children(NR);
+	threads[0] = with_threads(NR);
+	set(4096);
+	set(1);
+	regions[0] = kernel_bytes();
+	set(4096);
+	regions[1] = kernel_bytes();
+	set(1);
+	with_children(NR);
+	children[1] = with_children(NR);
+	threads[1] = with_threads(NR);
+
+	print_result("memory-profile", "profil", 0,
+		     (children[1] - children[0]) / NR, 0, "bytes");
+	print_result("memory-thread", "profil", 0,
+		     (threads[1] - threads[0]) / NR, 0, "bytes");
+	print_result("memory-region", "profil", 0,
+		     (regions[1] - regions[0]) / 4095, 0, "bytes");
+}
+
+static double rss_of_parent(void)
+{
+	char file[64];
+
+	sprintf(file, "/proc/%d/status", getppid());
+	return kilobytes(file, "VmRSS:");
+}
+
+static void watched(int seconds)
+{
+	double first = rss_of_parent();
+	int i, us;
+
+	for (i = 0; i < seconds * 10; i++) {
+		for (us = 1000; us; us--)
+			spend_us();
+		usleep(99000);
+	}
+	printf("{\"seconds\": %d, \"first_kb\": %.0f, \"last_kb\": %.0f}\n",
+	       seconds, first, rss_of_parent());
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "kernel"))
+		kernel();
+	else if (argc == 3 && !strcmp(argv[1], "watched"))
+		watched(atoi(argv[2]));
+	else
+		die("usage: memory kernel | memory watched SECONDS");
+	return 0;
+}

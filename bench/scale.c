@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * scale.c - many threads, processes and processors in one profile
+ *
+ *	scale threads NR MS
+ *	scale processes NR MS
+ *
+ * NR of them share MS of work, with a profile that has hardly any ticks and with
+ * one that has many. Prints what became of the ticks, and what each cost, which
+ * is of use only where time is a count of instructions.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define PERIOD_NS	(100 * US)
+
+/* What processes share. */
+static struct shared {
+	uint32_t ready;
+	uint32_t bin;
+	uint64_t ticks;
+	uint64_t lost;
+	uint64_t missing;
+	uint64_t covered_ns;
+} *shared;
+
+/* Who reads here sleeps until the other end is closed. */
+static int gate[2];
+
+static int us_each;
+
+static void work(void)
+{
+	int us;
+
+	for (us = us_each; us > 0; us--)
+		spend_us();
+}
+
+static void take_part(void)
+{
+	char byte;
+
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_RELEASE);
+	if (read(gate[0], &byte, 1))
+		die("read: %m");
+	work();
+}
+
+/* Books of an address space, added to the others'. */
+static void add_books(void)
+{
+	struct profil_status last = { .size = sizeof(last) };
+
+	if (profil_stop(&last, NULL, 0))
+		die("cannot stop: %m");
+	__atomic_add_fetch(&shared->ticks, last.ticks, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->lost, last.lost + last.clipped,
+			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->missing, last.ticks - last.counted -
+			   last.lost - last.clipped, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->covered_ns, last.cpu_time_ns,
+			   __ATOMIC_RELAXED);
+}
+
+static void *run_thread(void *unused)
+{
+	take_part();
+	return unused;
+}
+
+static uint64_t go(int nr)
+{
+	uint64_t begin;
+
+	while (__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) < nr)
+		usleep(10000);
+	/* The last of them is asleep */
+	usleep(10000);
+	begin = busy_ns();
+	close(gate[1]);
+	return begin;
+}
+
+static uint64_t run_threads(int nr)
+{
+	pthread_t *threads = calloc(nr, sizeof(*threads));
+	pthread_attr_t attr;
+	uint64_t begin;
+	int i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (i = 0; i < nr; i++)
+		if (pthread_create(&threads[i], &attr, run_thread, NULL))
+			die("cannot make thread %d", i);
+	begin = go(nr);
+	for (i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+	return busy_ns() - begin;
+}
+
+static uint64_t run_processes(int nr)
+{
+	uint64_t begin;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		pid_t child = fork_child();
+
+		if (child < 0)
+			die("fork: %m");
+		if (child)
+			continue;
+		close(gate[1]);
+		take_part();
+		add_books();
+		_exit(0);
+	}
+	begin = go(nr);
+	while (wait(NULL) > 0)
+		;
+	return busy_ns() - begin;
+}
+
+static void start(uint64_t period_ns)
+{
+	const struct profil_region all = overflow_bin(&shared->bin, 4);
+
+	memset(shared, 0, sizeof(*shared));
+	if (set_regions(&all, 1, 4, period_ns, 0))
+		die("cannot start a profile: %m");
+}
+
+static uint64_t measure(uint64_t (*run)(int nr), int nr, uint64_t period_ns)
+{
+	uint64_t ns;
+
+	start(period_ns);
+	if (pipe(gate))
+		die("pipe: %m");
+	ns = run(nr);
+	close(gate[0]);
+	if (status_now().unfollowed)
+		die("%llu children have no profile", status_now().unfollowed);
+	add_books();
+	/* Ticks of a child that exits may be on their way. */
+	usleep(100000);
+	return ns;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t (*run)(int nr);
+	uint64_t few_ns, many_ns;
+	uint64_t few;
+	const char *what;
+	int nr;
+
+	if (argc < 4)
+		die("usage: scale threads|processes NR MS");
+	what = argv[1];
+	nr = atoi(argv[2]);
+	us_each = atoi(argv[3]) * 1000 / nr;
+	run = what[0] == 't' ? run_threads : run_processes;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		die("no memory");
+
+	/* What comes once, comes here. */
+	measure(run, nr, SECOND);
+	few_ns = measure(run, nr, SECOND);
+	few = shared->ticks;
+	many_ns = measure(run, nr, PERIOD_NS);
+	printf("{\"name\": \"scale-%s\", \"x\": %d, \"processors\": %ld, \"ticks\": %llu, \"lost\": %llu, \"missing\": %lld, \"in_counters\": %u, \"due\": %.1f, \"cost\": %.1f}\n",
+	       what, nr, sysconf(_SC_NPROCESSORS_ONLN),
+	       (unsigned long long)shared->ticks,
+	       (unsigned long long)shared->lost,
+	       (long long)shared->missing, shared->bin,
+	       (double)shared->covered_ns / PERIOD_NS,
+	       ((double)many_ns - few_ns) / (shared->ticks - few) /
+	       NS_PER_INSN);
+	return 0;
+}
