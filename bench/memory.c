@@ -65,25 +65,40 @@ static void set(int nr)
 		die("cannot start a profile of %d regions: %m", nr);
 }
 
-/* With that many children asleep. */
-static double with_children(int nr)
+/* What that many children take more of when they start a profile each. */
+static double of_profiles(int nr)
 {
-	double before = kernel_bytes(), used;
+	double before, used;
 	pid_t children[NR];
-	int i;
+	int wake[2], i;
+	char byte;
 
+	if (pipe(wake))
+		die("pipe: %m");
 	for (i = 0; i < nr; i++) {
 		children[i] = fork_child();
 		if (children[i] < 0)
 			die("fork: %m");
-		while (!children[i])
+		if (children[i])
+			continue;
+		close(wake[1]);
+		/* Has the memory that the calls themselves need */
+		set(1);
+		profil_stop(NULL, NULL, 0);
+		if (read(wake[0], &byte, 1))
+			_exit(1);
+		set(1);
+		for (;;)
 			pause();
 	}
+	before = kernel_bytes();
+	close(wake[1]);
 	used = kernel_bytes() - before;
 	for (i = 0; i < nr; i++) {
 		kill(children[i], SIGKILL);
 		waitpid(children[i], NULL, 0);
 	}
+	close(wake[0]);
 	return used;
 }
 
@@ -118,12 +133,12 @@ static double with_threads(int nr)
 
 static void kernel(void)
 {
-	double children[2], threads[2], regions[2];
+	double threads[2], regions[2], profiles;
 
 	/* What is kept for the next time is there */
-	with_children(NR);
+	of_profiles(NR);
 	with_threads(NR);
-	children[0] = with_children(NR);
+	profiles = of_profiles(NR);
 	threads[0] = with_threads(NR);
 	set(4096);
 	set(1);
@@ -131,12 +146,9 @@ static void kernel(void)
 	set(4096);
 	regions[1] = kernel_bytes();
 	set(1);
-	with_children(NR);
-	children[1] = with_children(NR);
 	threads[1] = with_threads(NR);
 
-	print_result("memory-profile", "profil", 0,
-		     (children[1] - children[0]) / NR, 0, "bytes");
+	print_result("memory-profile", "profil", 0, profiles / NR, 0, "bytes");
 	print_result("memory-thread", "profil", 0,
 		     (threads[1] - threads[0]) / NR, 0, "bytes");
 	print_result("memory-region", "profil", 0,

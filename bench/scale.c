@@ -7,7 +7,7 @@
  *
  * NR of them share MS of work, with a profile that has hardly any ticks and with
  * one that has many. Prints what became of the ticks, and what each cost, which
- * is of use only where time is a count of instructions.
+ * means something only where time is a count of instructions.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)shared->lost,
 	       (long long)shared->missing, shared->bin,
 	       (double)shared->covered_ns / PERIOD_NS,
-	       ((double)many_ns - few_ns) / (shared->ticks - few) /
+	       (double)(int64_t)(many_ns - few_ns) / (shared->ticks - few) /
 	       NS_PER_INSN);
 	return 0;
 }
