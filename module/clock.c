@@ -385,12 +385,10 @@ void profil_clock_leave(const struct mm_struct *mm)
 	local_irq_disable();
 	cpu = this_cpu_ptr(&profil_cpus);
 	if (cpu->mm == mm) {
-		rcu_read_lock();
 		run = profil_interval_run(cpu);
 		if (run)
 			atomic64_add(ktime_get_ns() - cpu->since,
 				     &run->cpu_ns);
-		rcu_read_unlock();
 		WRITE_ONCE(cpu->mm, NULL);
 	}
 	local_irq_enable();
