@@ -3,19 +3,19 @@
  * image.c - a program that was executed: its text, and counters for it
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "build_id.h"
 #include "image.h"
 #include "process.h"
 
-/* Room for addresses of programs; what is above is the kernel's. */
-#define USER_END	(1ULL << 47)
+/* What is added later finds room in the first area, or makes another. */
+#define AREA_SIZE	(64ULL << 20)
 
 /**
  * image_new() - what a process executes now
@@ -28,7 +28,6 @@ struct image *image_new(pid_t pid, uint64_t now_ns)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	struct process process;
-	unsigned int i;
 
 	if (!image)
 		return NULL;
@@ -41,8 +40,6 @@ struct image *image_new(pid_t pid, uint64_t now_ns)
 	image->pid = pid;
 	image->ppid = process.ppid;
 	image->start_ns = now_ns;
-	for (i = 0; i < AREAS; i++)
-		image->areas[i].fd = -1;
 	return image;
 }
 
@@ -50,50 +47,26 @@ struct image *image_new(pid_t pid, uint64_t now_ns)
  * image_fail() - it cannot be profiled
  * @image: the image
  * @what: what could not be done
- * @error: and why
+ * @error: and why, or 0
  */
 void image_fail(struct image *image, const char *what, int error)
 {
 	free(image->reason);
-	if (asprintf(&image->reason, "%s: %s", what, strerror(error)) < 0)
+	if (asprintf(&image->reason, "%s%s%s", what, error ? ": " : "",
+		     error ? strerror(error) : "") < 0)
 		image->reason = NULL;
 }
 
-static bool known(const struct image *image, uint64_t start)
+static uint32_t kind_of(const struct image *image, const struct mapping *map,
+			const char *loader)
 {
-	size_t i;
-
-	for (i = 0; i < image->nr; i++)
-		if (image->objects[i].start == start)
-			return true;
-	return false;
-}
-
-static uint32_t kind_of(const struct image *image, const struct object *object,
-			uint64_t loader_end, uint64_t loader)
-{
-	if (!strcmp(object->path, "[vdso]"))
+	if (!strcmp(map->path, "[vdso]"))
 		return PRF_VDSO;
-	if (object->path[0] != '/')
-		return PRF_ANONYMOUS;
-	if (!strcmp(object->path, image->name))
+	if (!strcmp(map->path, image->name))
 		return PRF_PROGRAM;
-	/* The text comes soon after the address at which it was loaded */
-	if (loader && object->start >= loader && object->start < loader_end)
+	if (loader && !strcmp(map->path, loader))
 		return PRF_LOADER;
 	return PRF_LIBRARY;
-}
-
-static int add_object(struct image *image, const struct object *object)
-{
-	struct object *objects = realloc(image->objects, (image->nr + 1) *
-					 sizeof(*objects));
-
-	if (!objects)
-		return -1;
-	image->objects = objects;
-	objects[image->nr++] = *object;
-	return 0;
 }
 
 static void find_build_id(struct object *object, pid_t tid)
@@ -104,11 +77,11 @@ static void find_build_id(struct object *object, pid_t tid)
 	if (object->kind == PRF_VDSO) {
 		/* The kernel has put a whole file there */
 		snprintf(path, sizeof(path), "/proc/%d/mem", tid);
-		base = object->start;
-	} else if (object->path[0] == '/') {
+		base = object->map.start;
+	} else if (object->map.path[0] == '/') {
 		/* The program may have another root directory */
 		snprintf(path, sizeof(path), "/proc/%d/root%s", tid,
-			 object->path);
+			 object->map.path);
 	} else {
 		return;
 	}
@@ -116,116 +89,82 @@ static void find_build_id(struct object *object, pid_t tid)
 					   sizeof(object->build_id));
 }
 
-/* A line of /proc/PID/maps. Returns 0 if it is text that programs run. */
-static int parse_line(const char *line, struct object *object, char *path)
-{
-	char flags[5];
-
-	path[0] = '\0';
-	memset(object, 0, sizeof(*object));
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64
-		   " %*s %*s %4095[^\n]", &object->start, &object->end, flags,
-		   &object->pgoff, path) < 4)
-		return -1;
-	return flags[2] == 'x' && object->end <= USER_END ? 0 : -1;
-}
-
-/* The loader is what follows its address without another file in between. */
-static uint64_t end_of_loader(pid_t tid, uint64_t loader)
-{
-	FILE *file = process_open(tid, "maps");
-	char line[PATH_MAX + 128], path[PATH_MAX], first[PATH_MAX] = "";
-	struct object object;
-	uint64_t end = 0;
-
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		parse_line(line, &object, path);
-		if (object.start == loader)
-			strcpy(first, path);
-		if (first[0] && !strcmp(path, first))
-			end = object.end;
-	}
-	fclose(file);
-	return end;
-}
-
 /**
- * image_find_text() - add what is mapped now and was not before
+ * image_add_object() - add text that has been found
  * @image: the image
- * @area: that has the counters
- * @tid: a thread that executes it
+ * @map: where it is
+ * @loader: path of the image's loader, or NULL
+ * @tid: a thread that has it mapped
  *
  * Return: 0, or -1 if there is no memory.
  */
-int image_find_text(struct image *image, unsigned int area, pid_t tid)
+int image_add_object(struct image *image, const struct mapping *map,
+		     const char *loader, pid_t tid)
 {
-	char line[PATH_MAX + 128], path[PATH_MAX];
-	struct object object;
-	struct start start;
-	uint64_t loader_end;
-	FILE *file;
-	int failed = 0;
+	struct object *object = reallocarray(image->objects, image->nr + 1,
+					     sizeof(*object));
 
-	process_start(tid, &start);
-	loader_end = end_of_loader(tid, start.loader);
-	if (!area && start.loader)
-		image->entry = start.entry;
-	file = process_open(tid, "maps");
-	if (!file)
+	if (!object)
 		return -1;
-	while (!failed && fgets(line, sizeof(line), file)) {
-		if (parse_line(line, &object, path) ||
-		    known(image, object.start))
-			continue;
-		object.area = area;
-		object.path = strdup(path[0] ? path : "[anonymous]");
-		if (!object.path) {
-			failed = -1;
-			break;
-		}
-		object.kind = kind_of(image, &object, loader_end,
-				      start.loader);
-		find_build_id(&object, tid);
-		failed = add_object(image, &object);
-	}
-	fclose(file);
-	return failed;
-}
-
-static uint64_t counters_of(const struct object *object, uint32_t bucket)
-{
-	return (object->end - object->start + bucket - 1) / bucket * COUNTER;
+	image->objects = object;
+	object += image->nr;
+	memset(object, 0, sizeof(*object));
+	object->map = *map;
+	object->map.path = strdup(map->path);
+	if (!object->map.path)
+		return -1;
+	object->kind = kind_of(image, map, loader);
+	object->area = NO_AREA;
+	find_build_id(object, tid);
+	image->nr++;
+	return 0;
 }
 
 /**
- * image_place() - decide where in an area each counter is
+ * image_add_area() - decide about more memory for counters
  * @image: the image
- * @area: number of the area
- * @head: bytes at its beginning that are not for counters
- * @bucket: bytes of text for each counter
+ * @size: that is needed
  *
- * The first counter of an area is for what is mapped nowhere; the second
- * area's is not used.
+ * Return: 0, or -1 if there is no memory for that.
  */
-void image_place(struct image *image, unsigned int area, uint64_t head,
-		 uint32_t bucket)
+int image_add_area(struct image *image, uint64_t size)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
-	uint64_t size = head + COUNTER;
+	struct area *areas = reallocarray(image->areas, image->nr_areas + 1,
+					  sizeof(*areas));
+
+	if (!areas)
+		return -1;
+	if (size < AREA_SIZE)
+		size = AREA_SIZE;
+	image->areas = areas;
+	areas[image->nr_areas++] = (struct area) {
+		.fd = -1,
+		.size = (size + page - 1) / page * page,
+	};
+	return 0;
+}
+
+/** image_drop_area() - do without the area that was added last */
+void image_drop_area(struct image *image)
+{
+	unsigned int area = --image->nr_areas;
 	size_t i;
 
-	for (i = 0; i < image->nr; i++) {
-		struct object *object = &image->objects[i];
+	if (image->areas[area].local)
+		munmap(image->areas[area].local, image->areas[area].size);
+	if (image->areas[area].fd >= 0)
+		close(image->areas[area].fd);
+	for (i = 0; i < image->nr; i++)
+		if (image->objects[i].area == area)
+			image->objects[i].area = NO_AREA;
+}
 
-		if (object->area != area)
-			continue;
-		object->first = size;
-		size += counters_of(object, bucket);
-	}
-	image->areas[area].head = head;
-	image->areas[area].size = (size + page - 1) / page * page;
+/** object_counters() - bytes of the counters of an object */
+uint64_t object_counters(const struct object *object, uint32_t bucket)
+{
+	return (object->map.end - object->map.start + bucket - 1) / bucket *
+		COUNTER;
 }
 
 /* Add the counters of one object that are not zero. */
@@ -266,21 +205,24 @@ static int save_counters(const struct area *area, uint64_t at, uint64_t size,
 static int save_object(const struct image *image, const struct object *object,
 		       uint32_t bucket, struct prf_image *image_out)
 {
-	struct prf_object *out = prf_add_object(image_out, object->path);
-	const struct area *area = &image->areas[object->area];
+	struct prf_object *out = prf_add_object(image_out, object->map.path);
+	const struct area *area;
 
 	if (!out)
 		return -1;
-	out->start = object->start;
-	out->end = object->end;
-	out->pgoff = object->pgoff;
+	out->start = object->map.start;
+	out->end = object->map.end;
+	out->pgoff = object->map.pgoff;
 	out->kind = object->kind;
 	out->build_id_len = object->build_id_len;
 	memcpy(out->build_id, object->build_id, sizeof(out->build_id));
 	out->bucket_bytes = bucket;
+	if (object->area == NO_AREA)
+		return 0;
+	area = &image->areas[object->area];
 	if (area->fd < 0)
 		return 0;
-	if (save_counters(area, object->first, counters_of(object, bucket),
+	if (save_counters(area, object->first, object_counters(object, bucket),
 			  out))
 		return -1;
 	image_out->counted += prf_object_ticks(out);
@@ -291,13 +233,60 @@ static int save_object(const struct image *image, const struct object *object,
 static int save_elsewhere(const struct image *image, struct prf_image *out)
 {
 	struct object elsewhere = {
-		.end = 1ULL << 31,
+		.map = { .end = 1ULL << 31, .path = "[elsewhere]" },
 		.kind = PRF_ANONYMOUS,
-		.path = "[elsewhere]",
-		.first = image->areas[0].head,
+		.area = image->nr_areas ? 0 : NO_AREA,
+		.first = image->head,
 	};
 
 	return save_object(image, &elsewhere, 1U << 31, out);
+}
+
+static int save_objects(const struct image *image, uint32_t bucket,
+			struct prf_image *out)
+{
+	size_t i;
+
+	for (i = 0; i < image->nr; i++)
+		if (save_object(image, &image->objects[i], bucket, out))
+			return -1;
+	return save_elsewhere(image, out);
+}
+
+/**
+ * image_keep() - take what was counted out of memory that is shared
+ * @image: the image, which nobody executes any more
+ * @bucket: bytes of text for each counter
+ *
+ * So that there may be more images than descriptors. If there is no memory they
+ * stay where they are.
+ */
+void image_keep(struct image *image, uint32_t bucket)
+{
+	struct prf_image *out;
+
+	if (!image->nr_areas || image->kept.nr || prf_init(&image->kept, ""))
+		return;
+	out = prf_add_image(&image->kept, "", "");
+	if (!out || save_objects(image, bucket, out)) {
+		prf_free(&image->kept);
+		return;
+	}
+	while (image->nr_areas)
+		image_drop_area(image);
+}
+
+/* From there to where it is written. */
+static void move_kept(struct image *image, struct prf_image *out)
+{
+	struct prf_image *kept = &image->kept.images[0];
+
+	out->counted = kept->counted;
+	out->nr = kept->nr;
+	out->room = kept->room;
+	out->objects = kept->objects;
+	kept->nr = 0;
+	kept->objects = NULL;
 }
 
 /**
@@ -309,12 +298,11 @@ static int save_elsewhere(const struct image *image, struct prf_image *out)
  *
  * Return: 0, or -1 if there is no memory.
  */
-int image_save(const struct image *image, struct prf *prf, uint32_t bucket,
+int image_save(struct image *image, struct prf *prf, uint32_t bucket,
 	       uint64_t start_ns)
 {
 	struct prf_image *out = prf_add_image(prf, image->name,
 					      image->reason ?: "");
-	size_t i;
 
 	if (!out)
 		return -1;
@@ -325,17 +313,19 @@ int image_save(const struct image *image, struct prf *prf, uint32_t bucket,
 	out->reach = image->reason ? PRF_NOT_REACHED : PRF_FOLLOWED;
 	if (image->reason)
 		return 0;
-	if (image->cpu_ns > image->uncovered_ns)
-		out->covered_ns = image->cpu_ns - image->uncovered_ns;
-	for (i = 0; i < image->nr; i++)
-		if (save_object(image, &image->objects[i], bucket, out))
-			return -1;
-	if (save_elsewhere(image, out))
+	out->covered_ns = image->covered_ns;
+	if (image->kept.nr)
+		move_kept(image, out);
+	else if (save_objects(image, bucket, out))
 		return -1;
-	out->lost = image->lost;
-	out->left_out = image->left_out;
-	out->kernel = image->kernel;
-	out->ticks = out->counted + out->lost + out->left_out;
+	out->clipped = image->accounts.clipped;
+	out->outside = image->accounts.outside;
+	out->lost = image->lost + image->accounts.lost;
+	out->left_out = image->left_out + image->accounts.left_out;
+	out->kernel = image->kernel + image->accounts.kernel;
+	out->unfollowed = image->accounts.unfollowed;
+	out->ticks = out->counted + out->clipped + out->outside + out->lost +
+		out->left_out;
 	return 0;
 }
 
@@ -343,12 +333,14 @@ void image_free(struct image *image)
 {
 	size_t i;
 
+	accounts_close(&image->accounts);
+	prf_free(&image->kept);
+	while (image->nr_areas)
+		image_drop_area(image);
 	for (i = 0; i < image->nr; i++)
-		free(image->objects[i].path);
-	for (i = 0; i < AREAS; i++)
-		if (image->areas[i].fd >= 0)
-			close(image->areas[i].fd);
+		free(image->objects[i].map.path);
 	free(image->objects);
+	free(image->areas);
 	free(image->reason);
 	free(image->name);
 	free(image);

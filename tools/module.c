@@ -17,28 +17,38 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "module.h"
+#include "process.h"
 #include "remote.h"
 
-/* "profil", as a word */
-#define AREA_NAME	0x006c69666f7270ULL
-
-/* Below the stack, and below what its owner may use without telling. */
-#define BELOW_STACK	512
+/*
+ * The module brings in the last ticks within this time. What has been left
+ * running may never end.
+ */
+#define LAST_TICKS_NS	100000000ULL
+#define LOOK_US		500
 
 /**
- * struct head - what the program's calls refer to
- * @device: path of the device
+ * struct head - what the program's request refers to
  * @set: the request
- * @regions: of the request
+ * @regions: of the request; there is room for as many as the device takes
  */
 struct head {
-	char device[16];
 	struct profil_set set;
 	struct profil_region regions[];
+};
+
+/* Calls that an image is made to do, and what is needed between them. */
+struct asking {
+	struct run *run;
+	struct space *space;
+	struct remote remote;
+	int pidfd;
+	const char *failed;
 };
 
 /* What the device can do; -1 with errno if there is none. */
@@ -58,179 +68,329 @@ int module_info(struct profil_info *info)
 	return result;
 }
 
-/* A system call of the program; its result, or -1 with errno. */
-static int64_t call(struct remote *remote, long number, uint64_t first,
-		    uint64_t second, uint64_t third, uint64_t fourth,
-		    uint64_t fifth)
+static uint64_t head_size(const struct run *run)
 {
-	const uint64_t arguments[6] = { first, second, third, fourth, fifth };
-	int64_t result;
-
-	if (remote_call(remote, &result, number, arguments)) {
-		errno = ESRCH;
-		return -1;
-	}
-	if (result < 0 && result >= -4095) {
-		errno = -result;
-		return -1;
-	}
-	return result;
+	return sizeof(struct head) +
+		run->max_regions * sizeof(struct profil_region);
 }
 
-/* The memory, in the program and here. */
-static int map_area(struct image *image, struct area *area,
-		    struct remote *remote)
+static int fail(struct asking *asking, const char *what, int error)
 {
-	uint64_t name = (remote->regs.rsp - BELOW_STACK) & ~7ULL;
-	int64_t fd, address;
-	char path[64];
-
-	if (remote_poke(remote->tid, name, AREA_NAME)) {
-		image_fail(image, "cannot write to the stack", errno);
-		return -1;
-	}
-	fd = call(remote, SYS_memfd_create, name, MFD_CLOEXEC, 0, 0, 0);
-	if (fd < 0) {
-		image_fail(image, "memfd_create", errno);
-		return -1;
-	}
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", remote->tid, (int)fd);
-	area->fd = open(path, O_RDWR | O_CLOEXEC);
-	if (area->fd < 0 || ftruncate(area->fd, area->size)) {
-		image_fail(image, "cannot share memory", errno);
-		address = -1;
-	} else {
-		address = call(remote, SYS_mmap, 0, area->size,
-			       PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-		if (address == -1)
-			image_fail(image, "mmap", errno);
-		area->remote = address;
-	}
-	call(remote, SYS_close, fd, 0, 0, 0, 0);
-	return address == -1 ? -1 : 0;
+	asking->failed = what;
+	errno = error;
+	return -1;
 }
 
-static struct profil_region region_of(const struct image *image,
-				      const struct object *object,
+/* Did it succeed? */
+static int check(struct asking *asking, const struct remote_call *call,
+		 const char *what)
+{
+	if (call->number < 0 && call->number >= -4095)
+		return fail(asking, what, -call->number);
+	return 0;
+}
+
+/* A descriptor that the program has, to be had here too. */
+static int get_descriptor(struct asking *asking, int64_t fd)
+{
+	return syscall(SYS_pidfd_getfd, asking->pidfd, (int)fd, 0);
+}
+
+static struct profil_region region_of(const struct space *space, size_t number,
 				      uint32_t bucket)
 {
-	uint64_t buckets = (object->end - object->start + bucket - 1) / bucket;
+	const struct object *object = &space->image->objects[number];
 	struct profil_region region = {
-		.base = image->areas[object->area].remote + object->first,
-		.size = buckets * COUNTER,
-		.offset = object->start,
+		.base = space_mapped(space, object->area) + object->first,
+		.size = object_counters(object, bucket),
+		.offset = object->map.start,
 		.scale = 65536 * COUNTER / bucket,
 	};
 
 	return region;
 }
 
-/* Everything that is known of the image, and a counter for the rest. */
-static struct head *make_head(const struct run *run, const struct image *image,
-			      const struct area *area)
+/* All that is mapped, and a counter for the rest. */
+static int write_head(struct asking *asking)
 {
-	struct head *head = calloc(1, area->head);
-	size_t i;
+	const struct space *space = asking->space;
+	size_t nr = space->nr_live + 1, i;
+	size_t size = sizeof(struct head) + nr * sizeof(struct profil_region);
+	struct head *head = calloc(1, size);
+	ssize_t written;
 
 	if (!head)
-		return NULL;
-	strcpy(head->device, PROFIL_DEVICE);
+		return fail(asking, "profil", ENOMEM);
 	head->set.size = sizeof(head->set);
 	/* Bytes of text without regard to the width of the counters */
 	head->set.flags = PROFIL_SET_SVR4_ARITH;
-	if (run->user_only)
+	if (asking->run->user_only)
 		head->set.flags |= PROFIL_SET_USER_ONLY;
 	head->set.width = COUNTER;
-	head->set.nr_regions = image->nr + 1;
-	head->set.regions = area->remote + sizeof(*head);
-	head->set.period_ns = run->period_ns;
-	for (i = 0; i < image->nr; i++)
-		head->regions[i] = region_of(image, &image->objects[i],
-					     run->bucket);
-	head->regions[i].base = image->areas[0].remote + image->areas[0].head;
+	head->set.nr_regions = nr;
+	head->set.regions = space_mapped(space, 0) + sizeof(*head);
+	head->set.period_ns = asking->run->asked_ns;
+	for (i = 0; i < space->nr_live; i++)
+		head->regions[i] = region_of(space, space->live[i],
+					     asking->run->bucket);
+	head->regions[i].base = space_mapped(space, 0) + space->image->head;
 	head->regions[i].size = COUNTER;
 	head->regions[i].scale = 2;
-	return head;
-}
-
-/* The request itself. */
-static int set_profile(struct image *image, const struct area *area,
-		       struct remote *remote)
-{
-	int64_t fd = call(remote, SYS_openat, AT_FDCWD, area->remote,
-			  O_RDONLY | O_CLOEXEC, 0, 0);
-	int failed;
-
-	if (fd < 0) {
-		image_fail(image, PROFIL_DEVICE, errno);
-		return -1;
-	}
-	failed = call(remote, SYS_ioctl, fd, PROFIL_IOC_SET,
-		      area->remote + offsetof(struct head, set), 0, 0);
-	if (failed)
-		image_fail(image, "PROFIL_IOC_SET", errno);
-	call(remote, SYS_close, fd, 0, 0, 0, 0);
-	return failed;
-}
-
-static int request(struct run *run, struct image *image, struct area *area,
-		   struct remote *remote)
-{
-	struct head *head;
-	ssize_t written;
-
-	if (map_area(image, area, remote))
-		return -1;
-	head = make_head(run, image, area);
-	if (!head) {
-		image_fail(image, "profil", ENOMEM);
-		return -1;
-	}
-	written = pwrite(area->fd, head, area->head, 0);
+	written = pwrite(space->image->areas[0].fd, head, size, 0);
 	free(head);
-	if (written != (ssize_t)area->head) {
-		image_fail(image, "cannot share memory", errno);
-		return -1;
-	}
-	if (set_profile(image, area, remote))
-		return -1;
-	/* The device has written the true mean period there */
-	if (pread(area->fd, &run->period_ns, sizeof(run->period_ns),
-		  offsetof(struct head, set.period_ns)) < 0) {
-		image_fail(image, "cannot share memory", errno);
-		return -1;
-	}
+	if (written != (ssize_t)size)
+		return fail(asking, "cannot share memory", errno);
 	return 0;
 }
 
-static uint64_t head_size(const struct image *image)
+/* Needed before the request; without memory the first alone. */
+enum { OPEN, MEMFD, MAP, NR_PREPARE };
+
+/* Share the memory that the program has mapped. */
+static int share(struct asking *asking, unsigned int number,
+		 const struct remote_call *calls)
 {
-	return sizeof(struct head) +
-		(image->nr + 1) * sizeof(struct profil_region);
+	struct area *area = &asking->space->image->areas[number];
+
+	if (check(asking, &calls[MEMFD], "memfd_create") ||
+	    check(asking, &calls[MAP], "mmap"))
+		return -1;
+	area->fd = get_descriptor(asking, calls[MEMFD].number);
+	if (area->fd < 0 || ftruncate(area->fd, area->size))
+		return fail(asking, "cannot share memory", errno);
+	if (space_set_mapped(asking->space, number, calls[MAP].number))
+		return fail(asking, "profil", ENOMEM);
+	return 0;
+}
+
+/* Who may have little memory gets no more than he needs now. */
+static uint64_t size_of(const struct asking *asking, unsigned int number)
+{
+	struct area *area = &asking->space->image->areas[number];
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	struct rlimit limit;
+
+	if (!prlimit(asking->remote.tid, RLIMIT_AS, NULL, &limit) &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		area->size = (area->used + page - 1) / page * page;
+	return area->size;
+}
+
+/*
+ * Open the device and, if @number is not NO_AREA, map that area, which is new
+ * here. @fds receives the descriptors; they are to be closed in any case.
+ */
+static int prepare(struct asking *asking, unsigned int number,
+		   int64_t fds[MEMFD + 1])
+{
+	uint64_t device = remote_text(&asking->remote, PROFIL_DEVICE);
+	uint64_t name = device + sizeof("/dev/") - 1;
+	uint64_t at = space_mapped(asking->space, number);
+	uint64_t flags = MAP_SHARED | (at ? MAP_FIXED : 0);
+	struct remote_call calls[NR_PREPARE] = {
+		[OPEN] = { SYS_openat, {
+			AT_FDCWD, device, O_RDONLY | O_CLOEXEC }, 0 },
+		[MEMFD] = { SYS_memfd_create, { name, MFD_CLOEXEC }, 0 },
+		[MAP] = { SYS_mmap, {
+			at, 0, PROT_READ | PROT_WRITE, flags }, MEMFD },
+	};
+	size_t nr = 1;
+
+	fds[OPEN] = -1;
+	fds[MEMFD] = -1;
+	if (number != NO_AREA) {
+		calls[MAP].arguments[1] = size_of(asking, number);
+		nr = NR_PREPARE;
+	}
+	if (!device)
+		return fail(asking, "cannot write to the stack", errno);
+	if (remote_do(&asking->remote, calls, nr))
+		return fail(asking, "ptrace", errno);
+	fds[OPEN] = calls[OPEN].number;
+	if (nr > MEMFD)
+		fds[MEMFD] = calls[MEMFD].number;
+	if (check(asking, &calls[OPEN], PROFIL_DEVICE))
+		return -1;
+	return nr > MAP ? share(asking, number, calls) : 0;
+}
+
+/* Make a request, if it is not 0, and close what there is. */
+static int finish(struct asking *asking, unsigned long request,
+		  const char *name, int64_t fds[MEMFD + 1])
+{
+	uint64_t head = space_mapped(asking->space, 0);
+	struct remote_call calls[1 + MEMFD + 1];
+	size_t nr = 0, i;
+	int failed = 0;
+
+	if (request)
+		calls[nr++] = (struct remote_call) { SYS_ioctl, {
+			fds[OPEN], request,
+			request == PROFIL_IOC_SET ? head : 0 }, 0 };
+	for (i = 0; i <= MEMFD; i++)
+		if (fds[i] >= 0)
+			calls[nr++] = (struct remote_call) {
+				SYS_close, { fds[i] }, 0 };
+	if (nr && remote_do(&asking->remote, calls, nr))
+		return fail(asking, "ptrace", errno);
+	if (request)
+		failed = check(asking, &calls[0], name);
+	return failed;
+}
+
+/* Whoever has the same open file can ask what becomes of the profile. */
+static int keep_account(struct asking *asking, int64_t fd)
+{
+	int account = get_descriptor(asking, fd);
+
+	if (account < 0)
+		return fail(asking, "pidfd_getfd", errno);
+	if (accounts_add(&asking->space->image->accounts, account))
+		return fail(asking, "profil", ENOMEM);
+	return 0;
+}
+
+/* Profile what is mapped now. */
+static int request(struct asking *asking, unsigned int new_area)
+{
+	int64_t fds[MEMFD + 1];
+	int failed = prepare(asking, new_area, fds) || write_head(asking) ||
+		keep_account(asking, fds[OPEN]);
+	int error = errno;
+
+	if (finish(asking, failed ? 0 : PROFIL_IOC_SET, "PROFIL_IOC_SET", fds))
+		return -1;
+	errno = error;
+	return failed ? -1 : 0;
+}
+
+/* The true mean period, which the device has written into the request. */
+static int read_period(struct asking *asking)
+{
+	if (pread(asking->space->image->areas[0].fd, &asking->run->period_ns,
+		  sizeof(asking->run->period_ns),
+		  offsetof(struct head, set.period_ns)) < 0)
+		return fail(asking, "cannot share memory", errno);
+	return 0;
+}
+
+/* The process that a thread is of. */
+static int open_process(pid_t tid)
+{
+	int fd = syscall(SYS_pidfd_open, tid, 0);
+	struct process process;
+
+	if (fd >= 0 || process_read(tid, &process))
+		return fd;
+	return syscall(SYS_pidfd_open, process.tgid, 0);
+}
+
+static int begin(struct asking *asking, pid_t tid, bool executed)
+{
+	asking->pidfd = open_process(tid);
+	if (asking->pidfd < 0)
+		return fail(asking, "pidfd_open", errno);
+	if (remote_begin(&asking->remote, tid, asking->space->code)) {
+		close(asking->pidfd);
+		return fail(asking, "ptrace", errno);
+	}
+	/* What execve() returns is not in the register yet */
+	if (executed)
+		asking->remote.regs.rax = 0;
+	return 0;
+}
+
+static int end(struct asking *asking, int failed)
+{
+	int error = errno;
+
+	close(asking->pidfd);
+	if (remote_end(&asking->remote))
+		return failed ? -1 : fail(asking, "ptrace", ESRCH);
+	errno = error;
+	return failed;
 }
 
 /**
- * module_begin() - profile an image, or go on with what is mapped now
+ * module_begin() - profile what is mapped now
  * @run: the run
- * @image: whose text has been found
- * @area: that gets the counters of what is new
- * @tid: a stopped thread that executes it
+ * @space: where it is mapped
+ * @tid: a stopped thread that is there
+ * @executed: it has just executed that
  *
- * Return: 0, or -1 and the image has a reason.
+ * Return: NULL, or what failed, with errno.
  */
-int module_begin(struct run *run, struct image *image, unsigned int area,
-		 pid_t tid)
+const char *module_begin(struct run *run, struct space *space, pid_t tid,
+			 bool executed)
 {
-	struct remote remote;
+	struct asking asking = { .run = run, .space = space };
+	struct image *image = space->image;
+	unsigned int before = image->nr_areas;
+	int area = space_place(space, head_size(run), run->bucket);
+	unsigned int new = image->nr_areas > before ? (unsigned int)area :
+						      NO_AREA;
 	int failed;
 
-	image_place(image, area, head_size(image), run->bucket);
-	if (remote_begin(&remote, tid)) {
-		image_fail(image, "ptrace", errno);
-		return -1;
+	if (area < 0) {
+		errno = ENOMEM;
+		return "profil";
 	}
-	failed = request(run, image, &image->areas[area], &remote);
-	if (remote_end(&remote))
+	if (begin(&asking, tid, executed))
 		failed = -1;
-	return failed;
+	else
+		failed = end(&asking, request(&asking, new) ||
+			     read_period(&asking));
+	if (failed && new != NO_AREA && !space_mapped(space, new))
+		image_drop_area(image);
+	return failed ? asking.failed : NULL;
+}
+
+/**
+ * module_look() - take what is known by now of profiles that have ended
+ * @run: the run
+ *
+ * What is complete needs no descriptors any more.
+ *
+ * Return: how many accounts are not complete.
+ */
+size_t module_look(const struct run *run)
+{
+	size_t open = 0, of_image, i;
+
+	for (i = 0; i < run->nr; i++) {
+		of_image = accounts_read(&run->images[i]->accounts);
+		if (!of_image && !run->images[i]->users)
+			image_keep(run->images[i], run->bucket);
+		open += of_image;
+	}
+	return open;
+}
+
+/*
+ * Some of its processes may have been left running: what they have used is
+ * known, and what was counted in them so far is among the rest.
+ */
+static void end_image(struct image *image)
+{
+	bool complete = !image->accounts.nr;
+
+	accounts_close(&image->accounts);
+	image->covered_ns = image->accounts.cpu_ns;
+	if (!complete && image->cpu_ns > image->uncovered_ns)
+		image->covered_ns = image->cpu_ns - image->uncovered_ns;
+}
+
+/**
+ * module_end() - wait for the last ticks
+ * @run: that has ended
+ */
+void module_end(struct run *run)
+{
+	uint64_t end_ns = run_now_ns() + LAST_TICKS_NS;
+	size_t i;
+
+	while (module_look(run) && run_now_ns() < end_ns)
+		usleep(LOOK_US);
+	for (i = 0; i < run->nr; i++)
+		end_image(run->images[i]);
 }

@@ -7,11 +7,13 @@
 
 #include <linux/profil.h>
 
-#include "image.h"
 #include "run.h"
+#include "space.h"
 
 int module_info(struct profil_info *info);
-int module_begin(struct run *run, struct image *image, unsigned int area,
-		 pid_t tid);
+const char *module_begin(struct run *run, struct space *space, pid_t tid,
+			 bool executed);
+size_t module_look(const struct run *run);
+void module_end(struct run *run);
 
 #endif /* MODULE_H */

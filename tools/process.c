@@ -67,6 +67,10 @@ int process_start(pid_t pid, struct start *start)
 			start->entry = entry.a_un.a_val;
 		else if (entry.a_type == AT_BASE)
 			start->loader = entry.a_un.a_val;
+		else if (entry.a_type == AT_PHDR)
+			start->headers = entry.a_un.a_val;
+		else if (entry.a_type == AT_PHNUM)
+			start->nr_headers = entry.a_un.a_val;
 	}
 	fclose(file);
 	return 0;

@@ -25,10 +25,14 @@ struct process {
  * struct start - what the kernel told the program when it started
  * @entry: address of its first instruction
  * @loader: address of the loader, 0 if it has none
+ * @headers: address of the program headers
+ * @nr_headers: number of these
  */
 struct start {
 	uint64_t entry;
 	uint64_t loader;
+	uint64_t headers;
+	uint64_t nr_headers;
 };
 
 FILE *process_open(pid_t pid, const char *name);

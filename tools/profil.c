@@ -19,6 +19,7 @@
 
 #include "module.h"
 #include "run.h"
+#include "save.h"
 #include "samples.h"
 
 #define FAST_NS		1000000ULL
@@ -40,8 +41,7 @@ static const char usage[] =
 	"                              up to 4096 (4)\n"
 	" -o, --output=FILE            default: PROGRAM.prf, here\n"
 	"     --user-only              leave out what happens in kernel mode\n"
-	"     --help                   this\n"
-	"     --version                the version\n"
+	"     --help, --version\n"
 	"\n"
 	"Exit status: PROGRAM's; 125 profil failed, 126 PROGRAM cannot be\n"
 	"executed, 127 there is no PROGRAM. If a signal ends PROGRAM, the same\n"
@@ -101,7 +101,7 @@ static void parse(int argc, char **argv, struct run *run)
 				     NULL)) >= 0) {
 		switch (option) {
 		case 't':
-			run->period_ns = 1000 *
+			run->asked_ns = 1000 *
 				number(optarg, MIN_PERIOD_US, MAX_PERIOD_US,
 				       "the interval is from 60 to 1000000 microseconds");
 			break;
@@ -131,16 +131,16 @@ static void parse(int argc, char **argv, struct run *run)
 
 static int check_period(struct run *run, const struct profil_info *info)
 {
-	if (!run->period_ns)
-		run->period_ns = info->fast ? FAST_NS : SLOW_NS;
-	if (run->period_ns < info->default_period_ns && !info->fast) {
+	if (!run->asked_ns)
+		run->asked_ns = info->fast ? FAST_NS : SLOW_NS;
+	if (run->asked_ns < info->default_period_ns && !info->fast) {
 		fprintf(stderr,
 			"profil: intervals below %llu us are forbidden here (module parameter restrict_fastprof)\n",
 			info->default_period_ns / 1000);
 		return -1;
 	}
-	if (run->period_ns < info->min_period_ns ||
-	    run->period_ns > info->max_period_ns) {
+	if (run->asked_ns < info->min_period_ns ||
+	    run->asked_ns > info->max_period_ns) {
 		fprintf(stderr,
 			"profil: the interval is from %llu to %llu us here\n",
 			info->min_period_ns / 1000,
@@ -155,8 +155,10 @@ static int use_samples(struct run *run, int error)
 {
 	bool user_only = run->user_only;
 
-	if (!run->period_ns)
-		run->period_ns = FAST_NS;
+	if (!run->asked_ns)
+		run->asked_ns = FAST_NS;
+	run->period_ns = run->asked_ns;
+	run->max_regions = UINT32_MAX;
 	run->samples = samples_new(run);
 	if (!run->samples) {
 		fprintf(stderr,
@@ -182,6 +184,7 @@ static int choose_clock(struct run *run)
 		return use_samples(run, errno);
 	run->clock = info.clock == PROFIL_CLOCK_HRTIMER ? PRF_CLOCK_HRTIMER :
 							  PRF_CLOCK_PERF;
+	run->max_regions = info.max_regions;
 	return check_period(run, &info);
 }
 
@@ -239,7 +242,7 @@ int main(int argc, char **argv)
 	if (choose_clock(&run) || check_output(&run, &made))
 		return RUN_FAILED;
 	failure = run_program(&run);
-	if (!failure && run_save(&run))
+	if (!failure && save_run(&run))
 		failure = RUN_FAILED;
 	if (failure && made)
 		unlink(run.output);

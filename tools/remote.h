@@ -5,33 +5,56 @@
 #ifndef REMOTE_H
 #define REMOTE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
+#define REMOTE_CODE	40
+
 /**
  * struct remote - a stopped thread that works for us
  * @tid: the thread
+ * @code: address of the text that has been replaced
+ * @before: what was there
+ * @scratch: address of memory for calls and what they refer to
  * @regs: its registers, to be put back
- * @word: the text that has been replaced by a system call instruction
  * @mask: its signal mask, to be put back
  * @stop: it was sent a SIGSTOP meanwhile
  */
 struct remote {
 	pid_t tid;
+	uint64_t code;
+	uint8_t before[REMOTE_CODE];
+	uint64_t scratch;
 	struct user_regs_struct regs;
-	uint64_t word;
 	uint64_t mask;
 	int stop;
 };
 
-int remote_leave_exec(pid_t tid);
-int remote_begin(struct remote *remote, pid_t tid);
-int remote_call(struct remote *remote, int64_t *result, long number,
-		const uint64_t arguments[6]);
+/**
+ * struct remote_call - a system call
+ * @number: of the call; receives what the kernel returned, -errno on failure
+ * @arguments: of the call
+ * @fifth: number of the call before it whose result is the fifth argument; a
+ *	sixth is 0
+ */
+struct remote_call {
+	int64_t number;
+	uint64_t arguments[4];
+	uint64_t fifth;
+};
+
+/* Calls that can be done in one go, and bytes that they can refer to. */
+#define REMOTE_CALLS	8
+#define REMOTE_TEXT	64
+
+int remote_begin(struct remote *remote, pid_t tid, uint64_t code);
+uint64_t remote_text(struct remote *remote, const char *text);
+int remote_do(struct remote *remote, struct remote_call *calls, size_t nr);
 int remote_end(struct remote *remote);
 
-int remote_peek(pid_t tid, uint64_t address, uint64_t *word);
-int remote_poke(pid_t tid, uint64_t address, uint64_t word);
+int remote_read(pid_t tid, uint64_t address, void *data, size_t size);
+int remote_write(pid_t tid, uint64_t address, const void *data, size_t size);
 
 #endif /* REMOTE_H */

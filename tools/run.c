@@ -15,12 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "module.h"
 #include "run.h"
 #include "samples.h"
 #include "trace.h"
-
-/* The module brings in the last ticks within this time. */
-#define LAST_TICKS_US	30000
 
 /* From the terminal they come to the program too, which decides. */
 static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP };
@@ -52,19 +50,47 @@ uint64_t run_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What a process has begun to execute; NULL if there is no memory. */
-struct image *run_add_image(struct run *run, pid_t pid)
+/**
+ * run_add_image() - what a process has begun to execute
+ * @run: the run
+ * @image: the image, or NULL; belongs to the run then
+ *
+ * Return: the image, or NULL if there is no memory.
+ */
+struct image *run_add_image(struct run *run, struct image *image)
 {
-	struct image **images = realloc(run->images, (run->nr + 1) *
-					sizeof(*images));
+	struct image **images;
 
-	if (!images)
+	if (!image)
 		return NULL;
+	images = reallocarray(run->images, run->nr + 1, sizeof(*images));
+	if (!images) {
+		image_free(image);
+		return NULL;
+	}
 	run->images = images;
-	images[run->nr] = image_new(pid, run_now_ns());
-	if (!images[run->nr])
-		return NULL;
-	return images[run->nr++];
+	images[run->nr++] = image;
+	return image;
+}
+
+/**
+ * run_ended() - a process has ended
+ * @run: the run
+ * @pid: the process, or a thread
+ * @status: as waitpid() tells it
+ */
+void run_ended(struct run *run, pid_t pid, int status)
+{
+	size_t i;
+
+	/* Numbers of processes are used again: the last one it is */
+	for (i = run->nr; i--;) {
+		if (run->images[i]->pid != pid)
+			continue;
+		run->images[i]->end_ns = run_now_ns();
+		run->images[i]->status = status;
+		return;
+	}
 }
 
 /* Returns a descriptor from which our signals are read. */
@@ -82,10 +108,10 @@ static int take_signals(struct before *before)
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGTERM);
 	sigprocmask(SIG_BLOCK, &mask, &before->mask);
-	return signalfd(-1, &mask, SFD_CLOEXEC);
+	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Every image keeps two open until the end. */
+/* Every image keeps some open while it runs. */
 static void take_files(struct before *before)
 {
 	struct rlimit most;
@@ -129,11 +155,6 @@ static int start(struct run *run, int go)
 {
 	if (trace_attach(run->pid)) {
 		fprintf(stderr, "profil: cannot trace %s: %s\n", run->argv[0],
-			strerror(errno));
-		return -1;
-	}
-	if (run->samples && samples_start(run->samples, run->pid)) {
-		fprintf(stderr, "profil: perf_event_open: %s\n",
 			strerror(errno));
 		return -1;
 	}
@@ -183,100 +204,11 @@ int run_program(struct run *run)
 		return RUN_FAILED;
 	}
 	trace_follow(run, signals);
-	if (!run->samples)
-		usleep(LAST_TICKS_US);
-	return exec_error(run, errors[0]);
-}
-
-/* One line, whatever is in the arguments. */
-static void join(char *line, size_t room, char **argv)
-{
-	size_t length = 0;
-	char *byte;
-
-	line[0] = '\0';
-	for (; *argv && length < room; argv++)
-		length += snprintf(line + length, room - length, "%s%s",
-				   length ? " " : "", *argv);
-	for (byte = line; *byte; byte++)
-		if ((unsigned char)*byte < ' ')
-			*byte = ' ';
-}
-
-static int fill(const struct run *run, struct prf *prf)
-{
-	char command[4096];
-	size_t i;
-
-	join(command, sizeof(command), run->argv);
-	if (prf_init(prf, command))
-		return -1;
-	prf->start_unix_ns = run->start_unix_ns;
-	prf->wall_ns = run->wall_ns;
-	prf->period_ns = run->period_ns;
-	prf->clock = run->clock;
-	prf->flags = run->user_only ? PRF_FLAG_USER_ONLY : 0;
-	if (WIFSIGNALED(run->status)) {
-		prf->exit_kind = PRF_SIGNALLED;
-		prf->exit_code = WTERMSIG(run->status);
-	} else {
-		prf->exit_code = WEXITSTATUS(run->status);
-	}
-	for (i = 0; i < run->nr; i++)
-		if (image_save(run->images[i], prf, run->bucket,
-			       run->start_ns))
-			return -1;
-	return 0;
-}
-
-static void say_result(const struct run *run, const struct prf *prf)
-{
-	uint64_t ticks = 0;
-	size_t i;
-
-	for (i = 0; i < prf->nr; i++) {
-		ticks += prf->images[i].ticks;
-		if (prf->images[i].reach != PRF_FOLLOWED)
-			fprintf(stderr, "profil: %s (%u) not profiled: %s\n",
-				prf->images[i].name, prf->images[i].pid,
-				prf->images[i].reason);
-	}
-	fprintf(stderr, "profil: %s %s %u; %llu ticks of %.3f ms in %s\n",
-		run->argv[0],
-		prf->exit_kind == PRF_SIGNALLED ? "died by signal" :
-						  "exited with",
-		prf->exit_code, (unsigned long long)ticks,
-		prf->period_ns / 1e6, run->output);
-}
-
-/**
- * run_save() - write the profile
- * @run: that has ended
- *
- * Return: 0, or -1 and it has said why.
- */
-int run_save(const struct run *run)
-{
-	struct prf prf;
-	FILE *file;
-	int failed;
-
-	errno = ENOMEM;
-	if (fill(run, &prf)) {
-		fprintf(stderr, "profil: %s\n", strerror(errno));
-		return -1;
-	}
-	file = fopen(run->output, "we");
-	failed = !file || prf_write(file, &prf);
-	if (file && fclose(file))
-		failed = -1;
-	if (failed)
-		fprintf(stderr, "profil: %s: %s\n", run->output,
-			strerror(errno));
+	if (run->samples)
+		samples_end(run);
 	else
-		say_result(run, &prf);
-	prf_free(&prf);
-	return failed ? -1 : 0;
+		module_end(run);
+	return exec_error(run, errors[0]);
 }
 
 void run_free(struct run *run)

@@ -26,7 +26,9 @@ enum run_failure {
  * @argv: the program and its arguments
  * @output: path of the file
  * @bucket: bytes of text for each counter
- * @period_ns: mean CPU time between ticks
+ * @asked_ns: mean CPU time between ticks, as asked for
+ * @period_ns: the true one
+ * @max_regions: the most that a profile may have
  * @user_only: leave out what happens in kernel mode
  * @clock: enum prf_clock
  * @samples: ticks that we count ourselves; NULL if the module does
@@ -42,7 +44,9 @@ struct run {
 	char **argv;
 	const char *output;
 	uint32_t bucket;
+	uint64_t asked_ns;
 	uint64_t period_ns;
+	uint32_t max_regions;
 	bool user_only;
 	uint32_t clock;
 	struct samples *samples;
@@ -56,9 +60,9 @@ struct run {
 };
 
 uint64_t run_now_ns(void);
-struct image *run_add_image(struct run *run, pid_t pid);
+struct image *run_add_image(struct run *run, struct image *image);
+void run_ended(struct run *run, pid_t pid, int status);
 int run_program(struct run *run);
-int run_save(const struct run *run);
 void run_free(struct run *run);
 
 #endif /* RUN_H */

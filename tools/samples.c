@@ -2,17 +2,25 @@
 /*
  * samples.c - ticks by perf_event_open(2), where there is no module
  *
- * The kernel writes each tick into a ring of the processor on which it fell;
- * here they are taken out and counted while the program runs, so that nothing
- * grows. A tick in kernel mode counts where the program entered the kernel.
- * These ticks are periodic, unlike the module's; so that no program is in step
- * with them from run to run, the period is drawn anew for each run.
+ * The kernel makes these ticks with one period. So that no program is in step
+ * with them for long, each thread's period is drawn anew after every few of
+ * its ticks. An event that threads and children inherit would not do: the
+ * kernel changes the period of the first alone. So each thread has its own.
+ *
+ * A new period begins when it is set; what has passed of the old one is time
+ * without a tick. The kernel's count says how much time lies between one tick
+ * and the next, so nothing has to be assumed of it: the period that is told in
+ * the end is the time that ticks stand for, divided by their number. CPU time
+ * for which no tick stands, such as that of a thread after its last tick, is
+ * that of ticks which are lost.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -20,62 +28,63 @@
 
 #include "samples.h"
 
-/* Pages of a ring; what an ordinary user may lock for each processor */
-#define RING_PAGES	64
-#define WAIT_MS		20
+/* A thread's ticks are looked at, and its period changed, after so many. */
+#define TICKS		4
+
+/* Pages of a thread's ring: for some hundred ticks. */
+#define RING_PAGES	1
 
 /* asm/perf_regs.h: the program counter */
 #define REGS_PC		(1ULL << 8)
 
 /**
- * struct ring - ticks of one processor
- * @fd: the event; -1 if the processor is off
- * @page: what is shared with the kernel; the ticks come after it
- */
-struct ring {
-	int fd;
-	struct perf_event_mmap_page *page;
-};
-
-/**
  * struct samples - ticks of a program and of all that it starts
- * @attr: the event
- * @lost: that did not fit into a ring
- * @nr: number of rings
- * @rings: one for each processor
+ * @attr: the event of each thread
+ * @ready: descriptor of epoll(7) that tells which have ticks
+ * @nr: number of ticks
  */
 struct samples {
 	struct perf_event_attr attr;
-	uint64_t lost;
-	unsigned int nr;
-	struct ring rings[];
+	int ready;
+	uint64_t nr;
+};
+
+/**
+ * struct sampler - ticks of a thread
+ * @tid: the thread
+ * @fd: the event
+ * @page: what is shared with the kernel; the ticks come after it
+ * @period_ns: that is set now
+ * @last_ns: what the event had counted at the last tick
+ * @passed_ns: among what comes after, what had passed of a former period
+ */
+struct sampler {
+	pid_t tid;
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint64_t period_ns;
+	uint64_t last_ns;
+	uint64_t passed_ns;
 };
 
 /* Of PERF_RECORD_SAMPLE, as asked for. */
-struct sample_record {
+struct sample {
 	struct perf_event_header header;
 	uint64_t ip;
-	uint32_t pid;
-	uint32_t tid;
+	uint64_t count_ns;
 	uint64_t abi;
 	uint64_t pc;
 };
 
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t id;
-	uint64_t lost;
-};
-
-static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
+static int open_event(const struct perf_event_attr *attr, pid_t tid)
 {
-	return syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+	return syscall(SYS_perf_event_open, attr, tid, -1, -1,
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
 static bool permitted(const struct perf_event_attr *attr)
 {
-	int fd = open_event(attr, 0, -1);
+	int fd = open_event(attr, 0);
 
 	if (fd < 0)
 		return false;
@@ -83,246 +92,370 @@ static bool permitted(const struct perf_event_attr *attr)
 	return true;
 }
 
-/* Within a sixteenth of what was asked for. */
-static uint64_t draw_period(uint64_t period_ns)
+/* Anything from a half to three halves of what was asked for. */
+static uint64_t draw_period(uint64_t asked_ns)
 {
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		number = 0;
-	return period_ns - period_ns / 16 + number % (period_ns / 8 + 1);
+	return asked_ns / 2 + number % (asked_ns + 1);
 }
 
 /**
  * samples_new() - find out what is permitted
- * @run: the run; its period becomes the one that was drawn, and user_only what
- *	is possible
+ * @run: the run; its user_only becomes what is possible
  *
  * Return: what samples_free() frees, or NULL with errno.
  */
 struct samples *samples_new(struct run *run)
 {
-	unsigned int nr = sysconf(_SC_NPROCESSORS_CONF), i;
-	struct samples *samples = calloc(1, sizeof(*samples) +
-					 nr * sizeof(samples->rings[0]));
+	struct samples *samples = calloc(1, sizeof(*samples));
 
 	if (!samples)
 		return NULL;
-	samples->nr = nr;
-	for (i = 0; i < nr; i++)
-		samples->rings[i].fd = -1;
-	run->period_ns = draw_period(run->period_ns);
-	samples->attr = (struct perf_event_attr){
+	samples->attr = (struct perf_event_attr) {
 		.size = sizeof(samples->attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = run->period_ns,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+		.sample_period = run->asked_ns,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ |
 			PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = REGS_PC,
-		.disabled = 1,
-		.inherit = 1,
-		.enable_on_exec = 1,
+		.wakeup_events = TICKS,
 	};
-	if (permitted(&samples->attr))
+	samples->ready = epoll_create1(EPOLL_CLOEXEC);
+	if (samples->ready >= 0 && permitted(&samples->attr))
 		return samples;
 	samples->attr.exclude_kernel = 1;
 	run->user_only = true;
-	if (permitted(&samples->attr))
+	if (samples->ready >= 0 && permitted(&samples->attr))
 		return samples;
 	samples_free(samples);
 	return NULL;
 }
 
-static size_t ring_size(void)
+void samples_free(struct samples *samples)
 {
-	return (RING_PAGES + 1) * sysconf(_SC_PAGESIZE);
+	if (samples->ready >= 0)
+		close(samples->ready);
+	free(samples);
+}
+
+/** samples_watch() - wait for that descriptor too; -1 with errno */
+int samples_watch(const struct samples *samples, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(samples->ready, EPOLL_CTL_ADD, fd, &event);
 }
 
 /**
- * samples_start() - tick from the next exec on
- * @samples: of samples_new()
- * @pid: the process
+ * samples_wait() - wait for ticks, or for what samples_watch() was told
+ * @samples: the run's
  *
- * Return: 0, or -1 with errno.
+ * Return: a thread that may have ticks, or 0 for the other.
  */
-int samples_start(struct samples *samples, pid_t pid)
+pid_t samples_wait(const struct samples *samples)
 {
-	unsigned int i;
+	const struct sampler *sampler;
+	struct epoll_event event;
 
-	for (i = 0; i < samples->nr; i++) {
-		struct ring *ring = &samples->rings[i];
-
-		ring->fd = open_event(&samples->attr, pid, i);
-		if (ring->fd < 0 && errno == ENODEV)
-			continue;
-		if (ring->fd < 0)
-			return -1;
-		ring->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE,
-				  MAP_SHARED, ring->fd, 0);
-		if (ring->page == MAP_FAILED) {
-			ring->page = NULL;
-			return -1;
-		}
-	}
-	return 0;
+	if (epoll_wait(samples->ready, &event, 1, -1) != 1)
+		return 0;
+	sampler = event.data.ptr;
+	if (!sampler)
+		return 0;
+	/* It has ended, and would be ready for ever */
+	if (event.events & EPOLLHUP)
+		epoll_ctl(samples->ready, EPOLL_CTL_DEL, sampler->fd, NULL);
+	return sampler->tid;
 }
 
-/** samples_wait_ms() - how long they may be left in the rings */
-int samples_wait_ms(const struct samples *samples)
+static size_t page_size(void)
 {
-	return samples ? WAIT_MS : -1;
+	return sysconf(_SC_PAGESIZE);
+}
+
+static size_t ring_size(void)
+{
+	return RING_PAGES * page_size();
+}
+
+/**
+ * sampler_new() - tick while a thread runs
+ * @samples: the run's
+ * @tid: the thread
+ *
+ * Return: what sampler_free() frees, or NULL with errno.
+ */
+struct sampler *sampler_new(struct samples *samples, pid_t tid)
+{
+	struct perf_event_attr attr = samples->attr;
+	struct sampler *sampler = calloc(1, sizeof(*sampler));
+	struct epoll_event event = {
+		.events = EPOLLIN,
+		.data.ptr = sampler,
+	};
+
+	if (!sampler)
+		return NULL;
+	sampler->tid = tid;
+	sampler->period_ns = draw_period(attr.sample_period);
+	attr.sample_period = sampler->period_ns;
+	sampler->fd = open_event(&attr, tid);
+	if (sampler->fd < 0) {
+		free(sampler);
+		return NULL;
+	}
+	sampler->page = mmap(NULL, page_size() + ring_size(),
+			     PROT_READ | PROT_WRITE, MAP_SHARED, sampler->fd,
+			     0);
+	if (sampler->page == MAP_FAILED ||
+	    epoll_ctl(samples->ready, EPOLL_CTL_ADD, sampler->fd, &event)) {
+		close(sampler->fd);
+		free(sampler);
+		return NULL;
+	}
+	return sampler;
 }
 
 /* From the ring, which may end in the middle of it. */
-static void copy_out(const struct ring *ring, uint64_t at, void *to,
+static void copy_out(const struct sampler *sampler, uint64_t at, void *to,
 		     size_t size)
 {
-	const char *data = (const char *)ring->page + sysconf(_SC_PAGESIZE);
-	uint64_t room = ring_size() - sysconf(_SC_PAGESIZE);
-	size_t first = room - at % room;
+	const char *data = (const char *)sampler->page + page_size();
+	size_t first = ring_size() - at % ring_size();
 
 	if (first > size)
 		first = size;
-	memcpy(to, data + at % room, first);
+	memcpy(to, data + at % ring_size(), first);
 	memcpy((char *)to + first, data, size - first);
 }
 
-static void take_sample(const struct ring *ring, uint64_t at,
-			const struct perf_event_header *header,
-			struct sample *sample)
+/*
+ * The time that a tick stands for. If ticks are missing in between they were in
+ * the kernel, where that is not to be seen; or nobody had the processor, as on
+ * a machine that shares it with others.
+ */
+static uint64_t own_time(const struct samples *samples,
+			 struct sampler *sampler, uint64_t count_ns,
+			 struct image *image)
 {
-	struct sample_record record = { 0 };
-	size_t size = header->size;
+	uint64_t all_ns = count_ns - sampler->last_ns, own_ns = all_ns;
 
-	if (size > sizeof(record))
-		size = sizeof(record);
-	copy_out(ring, at, &record, size);
-	sample->tid = record.tid;
-	sample->kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	if (all_ns - sampler->passed_ns > sampler->period_ns * 3 / 2)
+		own_ns = sampler->period_ns;
+	if (samples->attr.exclude_kernel)
+		image->left_out_ns += all_ns - own_ns;
+	sampler->last_ns = count_ns;
+	sampler->passed_ns = 0;
+	return own_ns;
+}
+
+static void count_at(const struct run *run, const struct space *space,
+		     uint64_t pc)
+{
+	const struct object *object = space_object_at(space, pc);
+	struct image *image = space->image;
+	uint64_t at = image->head;
+	const struct area *area;
+
+	if (!image->nr_areas) {
+		image->lost++;
+		return;
+	}
+	area = &image->areas[object ? object->area : 0];
+	if (object)
+		at = object->first +
+			(pc - object->map.start) / run->bucket * COUNTER;
+	++*(uint32_t *)((char *)area->local + at);
+}
+
+static void count(struct run *run, struct sampler *sampler,
+		  const struct space *space, const struct sample *sample)
+{
+	bool kernel = (sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 		PERF_RECORD_MISC_KERNEL;
-	sample->pc = sample->kernel ? record.pc : record.ip;
+	struct samples *samples = run->samples;
+
+	samples->nr++;
+	space->image->ticks_ns += own_time(samples, sampler, sample->count_ns,
+					   space->image);
+	space->image->kernel += kernel;
+	if (kernel && run->user_only)
+		space->image->left_out++;
+	else
+		count_at(run, space, kernel ? sample->pc : sample->ip);
 }
 
-static bool next_of(struct samples *samples, struct ring *ring,
-		    struct sample *sample)
+static void take(struct run *run, struct sampler *sampler,
+		 const struct space *space, uint64_t at, size_t size)
 {
-	uint64_t head, tail = ring->page->data_tail;
+	struct sample sample = { 0 };
+
+	if (size > sizeof(sample))
+		size = sizeof(sample);
+	copy_out(sampler, at, &sample, size);
+	if (sample.header.type == PERF_RECORD_SAMPLE)
+		count(run, sampler, space, &sample);
+}
+
+/* What the event has counted. */
+static uint64_t count_of(const struct sampler *sampler)
+{
+	uint64_t count_ns;
+
+	return read(sampler->fd, &count_ns, sizeof(count_ns)) ==
+		sizeof(count_ns) ? count_ns : sampler->last_ns;
+}
+
+static void change_period(const struct samples *samples,
+			  struct sampler *sampler, struct image *image)
+{
+	uint64_t period_ns = draw_period(samples->attr.sample_period);
+	uint64_t passed_ns = count_of(sampler) - sampler->last_ns, missing_ns;
+
+	if (samples->attr.exclude_kernel) {
+		missing_ns = passed_ns - passed_ns % sampler->period_ns;
+		image->left_out_ns += missing_ns;
+		sampler->last_ns += missing_ns;
+		passed_ns -= missing_ns;
+	}
+	if (ioctl(sampler->fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+		return;
+	sampler->passed_ns = passed_ns;
+	sampler->period_ns = period_ns;
+}
+
+static bool drain(struct run *run, struct sampler *sampler,
+		  const struct space *space)
+{
+	uint64_t tail = sampler->page->data_tail, head;
 	struct perf_event_header header;
-	struct lost_record lost;
-	bool found = false;
+	bool any = false;
 
-	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	while (tail < head && !found) {
-		copy_out(ring, tail, &header, sizeof(header));
-		if (header.type == PERF_RECORD_SAMPLE) {
-			take_sample(ring, tail, &header, sample);
-			found = true;
-		} else if (header.type == PERF_RECORD_LOST) {
-			copy_out(ring, tail, &lost, sizeof(lost));
-			samples->lost += lost.lost;
-		}
-		tail += header.size;
+	head = __atomic_load_n(&sampler->page->data_head, __ATOMIC_ACQUIRE);
+	for (; tail < head; tail += header.size) {
+		copy_out(sampler, tail, &header, sizeof(header));
+		take(run, sampler, space, tail, header.size);
+		any = true;
 	}
-	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
-	return found;
+	__atomic_store_n(&sampler->page->data_tail, tail, __ATOMIC_RELEASE);
+	return any;
 }
 
 /**
- * samples_next() - the next tick, in no order
- * @samples: of samples_start(), or NULL
- * @sample: receives it
- *
- * Return: true, or false if there is none now.
- */
-bool samples_next(struct samples *samples, struct sample *sample)
-{
-	unsigned int i;
-
-	for (i = 0; samples && i < samples->nr; i++)
-		if (samples->rings[i].page &&
-		    next_of(samples, &samples->rings[i], sample))
-			return true;
-	return false;
-}
-
-/**
- * samples_begin() - make counters for what was found in an area
+ * sampler_drain() - count the ticks that there are
  * @run: the run
- * @image: whose text has been found
- * @number: of the area
- *
- * Return: 0, or -1 and the image has a reason.
+ * @sampler: of a thread, or NULL
+ * @space: where the thread has been since the last time
  */
-int samples_begin(const struct run *run, struct image *image,
-		  unsigned int number)
+void sampler_drain(struct run *run, struct sampler *sampler,
+		   const struct space *space)
 {
-	struct area *area = &image->areas[number];
+	if (sampler && drain(run, sampler, space))
+		change_period(run->samples, sampler, space->image);
+}
 
-	image_place(image, number, 0, run->bucket);
+/**
+ * sampler_free() - the thread has ended, or goes on to another image
+ * @run: the run
+ * @sampler: of the thread, or NULL
+ * @space: where it has been
+ */
+void sampler_free(struct run *run, struct sampler *sampler,
+		  const struct space *space)
+{
+	if (!sampler)
+		return;
+	drain(run, sampler, space);
+	munmap(sampler->page, page_size() + ring_size());
+	close(sampler->fd);
+	free(sampler);
+}
+
+static const char *make_area(struct space *space, unsigned int number)
+{
+	struct area *area = &space->image->areas[number];
+
 	area->fd = memfd_create("profil", MFD_CLOEXEC);
-	if (area->fd < 0 || ftruncate(area->fd, area->size)) {
-		image_fail(image, "memfd_create", errno);
-		return -1;
-	}
+	if (area->fd < 0 || ftruncate(area->fd, area->size))
+		return "memfd_create";
 	area->local = mmap(NULL, area->size, PROT_READ | PROT_WRITE,
 			   MAP_SHARED, area->fd, 0);
 	if (area->local == MAP_FAILED) {
 		area->local = NULL;
-		image_fail(image, "mmap", errno);
-		return -1;
+		return "mmap";
 	}
-	return 0;
-}
-
-static const struct object *object_at(const struct image *image, uint64_t pc)
-{
-	size_t i;
-
-	for (i = 0; i < image->nr; i++)
-		if (pc >= image->objects[i].start && pc < image->objects[i].end)
-			return &image->objects[i];
-	return NULL;
+	/* It is in nobody's space but ours */
+	return space_set_mapped(space, number, 1) ? "profil" : NULL;
 }
 
 /**
- * samples_count() - count a tick
+ * samples_begin() - make counters for what is mapped now
  * @run: the run
- * @image: that the thread executes
- * @sample: the tick
+ * @space: where it is mapped
+ *
+ * Return: NULL, or what failed, with errno.
  */
-void samples_count(const struct run *run, struct image *image,
-		   const struct sample *sample)
+const char *samples_begin(const struct run *run, struct space *space)
 {
-	const struct object *object = object_at(image, sample->pc);
-	const struct area *area = &image->areas[object ? object->area : 0];
-	uint64_t at = area->head;
+	unsigned int before = space->image->nr_areas;
+	int number = space_place(space, 0, run->bucket);
+	const char *failed;
 
-	image->lost += run->samples->lost;
-	run->samples->lost = 0;
-	image->kernel += sample->kernel;
-	if (sample->kernel && run->user_only) {
-		image->left_out++;
-		return;
-	}
-	if (object)
-		at = object->first +
-			(sample->pc - object->start) / run->bucket * COUNTER;
-	if (area->local)
-		++*(uint32_t *)((char *)area->local + at);
-	else
-		image->lost++;
+	if (number < 0)
+		return "profil";
+	if (space->image->nr_areas == before)
+		return NULL;
+	failed = make_area(space, number);
+	if (failed)
+		image_drop_area(space->image);
+	return failed;
 }
 
-void samples_free(struct samples *samples)
+/* CPU time for which no tick stands is left out or, if that is not known, lost. */
+static void end_image(const struct run *run, struct image *image)
 {
-	unsigned int i;
+	uint64_t half_ns = run->period_ns / 2, rest_ns = 0, left_out;
 
-	for (i = 0; i < samples->nr; i++) {
-		if (samples->rings[i].page)
-			munmap(samples->rings[i].page, ring_size());
-		if (samples->rings[i].fd >= 0)
-			close(samples->rings[i].fd);
+	if (image->covered_ns > image->ticks_ns)
+		rest_ns = image->covered_ns - image->ticks_ns;
+	if (image->left_out_ns > rest_ns)
+		image->left_out_ns = rest_ns;
+	rest_ns -= image->left_out_ns;
+	left_out = (image->left_out_ns + half_ns) / run->period_ns;
+	image->left_out += left_out;
+	image->kernel += left_out;
+	image->lost += (rest_ns + half_ns) / run->period_ns;
+}
+
+/**
+ * samples_end() - what ticks were worth, and how many are missing
+ * @run: that has ended
+ *
+ * What the scheduler says of the CPU time holds: the events count the time
+ * during which a machine that shares its processors had none, too.
+ */
+void samples_end(struct run *run)
+{
+	uint64_t ticks_ns = 0, covered_ns = 0;
+	size_t i;
+
+	for (i = 0; i < run->nr; i++) {
+		struct image *image = run->images[i];
+
+		if (image->cpu_ns > image->uncovered_ns)
+			image->covered_ns = image->cpu_ns -
+				image->uncovered_ns;
+		ticks_ns += image->ticks_ns;
+		covered_ns += image->covered_ns;
 	}
-	free(samples);
+	if (ticks_ns > covered_ns)
+		ticks_ns = covered_ns;
+	if (ticks_ns)
+		run->period_ns = ticks_ns / run->samples->nr;
+	for (i = 0; i < run->nr; i++)
+		end_image(run, run->images[i]);
 }

@@ -10,27 +10,21 @@
 #include <sys/types.h>
 
 #include "run.h"
+#include "space.h"
 
-/**
- * struct sample - a tick
- * @tid: the thread
- * @pc: where it was in user mode
- * @kernel: it was in kernel mode, which it entered there
- */
-struct sample {
-	pid_t tid;
-	uint64_t pc;
-	bool kernel;
-};
+struct sampler;
 
 struct samples *samples_new(struct run *run);
-int samples_start(struct samples *samples, pid_t pid);
-int samples_wait_ms(const struct samples *samples);
-bool samples_next(struct samples *samples, struct sample *sample);
-int samples_begin(const struct run *run, struct image *image,
-		  unsigned int area);
-void samples_count(const struct run *run, struct image *image,
-		   const struct sample *sample);
+int samples_watch(const struct samples *samples, int fd);
+pid_t samples_wait(const struct samples *samples);
+const char *samples_begin(const struct run *run, struct space *space);
+void samples_end(struct run *run);
 void samples_free(struct samples *samples);
+
+struct sampler *sampler_new(struct samples *samples, pid_t tid);
+void sampler_drain(struct run *run, struct sampler *sampler,
+		   const struct space *space);
+void sampler_free(struct run *run, struct sampler *sampler,
+		  const struct space *space);
 
 #endif /* SAMPLES_H */

@@ -4,8 +4,9 @@
  *
  * Every process and thread that the program starts is followed. It stops when
  * it starts, when it executes a program, when the loader hands over to the
- * program, and for its signals, which are passed on; between these it runs as
- * if nobody were there. Whoever has ended is looked at before it is reaped.
+ * program or has changed libraries, and for its signals, which are passed on;
+ * between these it runs as if nobody were there. Whoever has ended is looked
+ * at before it is reaped.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,40 +23,27 @@
 
 #include "module.h"
 #include "process.h"
-#include "remote.h"
-#include "samples.h"
 #include "trace.h"
+#include "tracee.h"
 
 /* The code segment of 64-bit programs */
 #define USER_CS		0x33
-#define BREAKPOINT	0xccULL
 
-/**
- * struct tracee - a process or thread
- * @tid: the thread
- * @image: what it executes; NULL before its first exec
- * @cpu_ns: of a process, its CPU time when it began with that
- */
-struct tracee {
-	pid_t tid;
-	struct image *image;
-	uint64_t cpu_ns;
-};
+/* Who has not stopped within this time is asleep, deep in the kernel. */
+#define RELEASE_MS	1000
 
 /**
  * struct trace - who is followed
  * @run: the run
+ * @tracees: those
  * @signals: descriptor of the signals that come to us
  * @done: the program has ended
- * @nr: number of tracees
- * @tracees: in no order
  */
 struct trace {
 	struct run *run;
+	struct tracees tracees;
 	int signals;
 	bool done;
-	size_t nr;
-	struct tracee *tracees;
 };
 
 /**
@@ -68,67 +56,7 @@ int trace_attach(pid_t pid)
 {
 	return ptrace(PTRACE_SEIZE, pid, NULL,
 		      PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
-		      PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-		      PTRACE_O_TRACESYSGOOD);
-}
-
-static struct tracee *find(struct trace *trace, pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < trace->nr; i++)
-		if (trace->tracees[i].tid == tid)
-			return &trace->tracees[i];
-	return NULL;
-}
-
-/* A thread executes what its process does; a child, what its parent does. */
-static struct image *inherited(struct trace *trace, pid_t tid)
-{
-	struct process process;
-	struct tracee *from;
-
-	if (process_read(tid, &process))
-		return NULL;
-	from = find(trace, process.tgid != tid ? process.tgid : process.ppid);
-	return from ? from->image : NULL;
-}
-
-static struct tracee *find_or_add(struct trace *trace, pid_t tid)
-{
-	struct tracee *tracee = find(trace, tid);
-	struct tracee new = { .tid = tid };
-	struct tracee *tracees;
-
-	if (tracee)
-		return tracee;
-	tracees = realloc(trace->tracees, (trace->nr + 1) * sizeof(*tracees));
-	if (!tracees)
-		return NULL;
-	trace->tracees = tracees;
-	new.image = inherited(trace, tid);
-	tracees[trace->nr] = new;
-	return &tracees[trace->nr++];
-}
-
-/* Up to now it has executed that image. */
-static void settle_cpu(struct tracee *tracee)
-{
-	uint64_t cpu_ns = process_cpu_ns(tracee->tid);
-
-	if (tracee->image && cpu_ns > tracee->cpu_ns)
-		tracee->image->cpu_ns += cpu_ns - tracee->cpu_ns;
-	tracee->cpu_ns = cpu_ns;
-}
-
-static void forget(struct trace *trace, pid_t tid)
-{
-	struct tracee *tracee = find(trace, tid);
-
-	if (!tracee)
-		return;
-	settle_cpu(tracee);
-	*tracee = trace->tracees[--trace->nr];
+		      PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE);
 }
 
 static void no_memory(struct trace *trace)
@@ -141,112 +69,140 @@ static void no_memory(struct trace *trace)
 static const char *out_of_reach(pid_t tid)
 {
 	struct user_regs_struct regs;
-	struct process process;
 
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return "it cannot be traced";
 	if (regs.cs != USER_CS)
 		return "a 32-bit program";
+	return NULL;
+}
+
+/* Profile what is mapped now. NULL, or what failed, with errno or 0. */
+static const char *profile(struct run *run, struct space *space, pid_t tid,
+			   bool executed)
+{
+	struct process process;
+	bool changed;
+
+	if (space_look(space, tid, run->max_regions - 1, &changed))
+		return "/proc";
+	if (!changed)
+		return NULL;
+	if (run->samples)
+		return samples_begin(run, space);
+	errno = 0;
 	if (process_read(tid, &process))
 		return "it is not in /proc";
 	if (process.seccomp)
 		return "its system calls are filtered (seccomp)";
-	return NULL;
+	return module_begin(run, space, tid, executed);
 }
 
-static int begin(struct run *run, struct image *image, unsigned int area,
-		 pid_t tid)
+static void begin_samples(struct run *run, struct tracee *tracee)
 {
-	if (image_find_text(image, area, tid)) {
-		image_fail(image, "/proc", errno);
-		return -1;
-	}
-	if (run->samples)
-		return samples_begin(run, image, area);
-	return module_begin(run, image, area, tid);
-}
+	static bool told;
 
-/* Stop where the loader hands over to the program. */
-static void set_breakpoint(struct image *image, pid_t tid)
-{
-	if (!image->entry)
+	if (!run->samples)
 		return;
-	if (remote_peek(tid, image->entry, &image->entry_word) ||
-	    remote_poke(tid, image->entry,
-			(image->entry_word & ~0xffULL) | BREAKPOINT))
-		image->entry = 0;
+	tracee->sampler = sampler_new(run->samples, tracee->tid);
+	if (tracee->sampler || told)
+		return;
+	fprintf(stderr, "profil: threads without ticks: perf_event_open: %s\n",
+		strerror(errno));
+	told = true;
 }
 
-static void on_exec(struct trace *trace, struct tracee *tracee)
+static void begin(struct run *run, struct tracee *tracee)
 {
-	pid_t tid = tracee->tid;
-	const char *reason;
+	struct space *space = tracee->space;
+	const char *failed;
+
+	errno = 0;
+	failed = out_of_reach(tracee->tid) ?:
+		profile(run, space, tracee->tid, true);
+	if (failed) {
+		image_fail(space->image, failed, errno);
+		return;
+	}
+	if (space->base)
+		loader_begin(&space->loader, tracee->tid, space->code);
+	begin_samples(run, tracee);
+}
+
+static void on_exec(struct trace *trace, pid_t tid)
+{
+	struct tracee *tracee;
 	unsigned long former;
 	struct image *image;
 
 	/* The thread that calls exec becomes the process; the others end */
 	if (!ptrace(PTRACE_GETEVENTMSG, tid, NULL, &former) &&
-	    (pid_t)former != tid) {
-		forget(trace, former);
-		tracee = find(trace, tid);
-	}
-	settle_cpu(tracee);
-	image = run_add_image(trace->run, tid);
-	if (!image) {
+	    (pid_t)former != tid)
+		tracee_forget(&trace->tracees, former);
+	tracee = tracee_find(&trace->tracees, tid);
+	tracee_settle(&trace->tracees, tracee);
+	space_put(tracee->space);
+	module_look(trace->run);
+	image = run_add_image(trace->run, image_new(tid, run_now_ns()));
+	tracee->space = image ? space_new(image, tid) : NULL;
+	if (!tracee->space) {
 		no_memory(trace);
 		return;
 	}
-	tracee->image = image;
-	if (remote_leave_exec(tid))
-		return;
-	reason = out_of_reach(tid);
-	if (reason) {
-		image->reason = strdup(reason);
-		return;
-	}
-	if (!begin(trace->run, image, 0, tid))
-		set_breakpoint(image, tid);
+	begin(trace->run, tracee);
 	image->uncovered_ns = process_cpu_ns(tid) - tracee->cpu_ns;
 }
 
-/*
- * Is it where the loader hands over? A process that comes from a fork before
- * that has the breakpoint too, in memory of its own.
- */
-static bool at_breakpoint(const struct tracee *tracee)
+/* A process or thread has made another. */
+static void on_birth(struct trace *trace, pid_t tid)
 {
-	const struct image *image = tracee->image;
-	struct user_regs_struct regs;
-	uint64_t word;
+	unsigned long child;
 
-	return image && image->entry &&
-		!ptrace(PTRACE_GETREGS, tracee->tid, NULL, &regs) &&
-		regs.rip == image->entry + 1 &&
-		!remote_peek(tracee->tid, image->entry, &word) &&
-		(word & 0xff) == BREAKPOINT &&
-		(image->entry_word & 0xff) != BREAKPOINT;
+	if (!ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) &&
+	    !tracee_born(&trace->tracees, child, tid))
+		no_memory(trace);
 }
 
-/* The libraries are mapped; put the text back and count them too. */
-static void on_loaded(struct trace *trace, const struct tracee *tracee)
+/* Its first stop; it has not done anything yet. */
+static void on_start(struct trace *trace, struct tracee *tracee)
 {
-	struct image *image = tracee->image;
-	struct user_regs_struct regs;
+	tracee->started = true;
+	if (!tracee->space)
+		return;
+	if (!tracee->space->image->reason)
+		begin_samples(trace->run, tracee);
+}
 
-	ptrace(PTRACE_GETREGS, tracee->tid, NULL, &regs);
-	regs.rip = image->entry;
-	regs.orig_rax = -1;
-	remote_poke(tracee->tid, image->entry, image->entry_word);
-	ptrace(PTRACE_SETREGS, tracee->tid, NULL, &regs);
-	if (image->loaded)
+static void say_elsewhere(struct image *image, const char *why, int error)
+{
+	if (image->told)
 		return;
-	image->loaded = true;
-	if (!begin(trace->run, image, 1, tracee->tid))
+	image->told = true;
+	fprintf(stderr, "profil: %s: libraries count as elsewhere: %s%s%s\n",
+		image->name, why, error ? ": " : "",
+		error ? strerror(error) : "");
+}
+
+/* The libraries that are mapped may be others than before: count these. */
+static void on_loader(struct trace *trace, struct tracee *tracee,
+		      enum loader_stop stop)
+{
+	struct space *space = tracee->space;
+	const char *failed = NULL;
+
+	if (stop == LOADER_ENTRY ||
+	    loader_is_consistent(&space->loader, tracee->tid)) {
+		tracees_drain(&trace->tracees, space);
+		failed = profile(trace->run, space, tracee->tid, false);
+		if (failed)
+			say_elsewhere(space->image, failed, errno);
+	}
+	loader_go_on(&space->loader, tracee->tid, stop);
+	if (stop != LOADER_ENTRY)
 		return;
-	fprintf(stderr, "profil: %s: libraries count as elsewhere: %s\n",
-		image->name, image->reason ?: "");
-	free(image->reason);
-	image->reason = NULL;
+	failed = loader_follow(&space->loader, tracee->tid);
+	if (failed)
+		say_elsewhere(space->image, failed, 0);
 }
 
 /* It has stopped as a shell's job does: so do we, for the shell to see. */
@@ -263,10 +219,37 @@ static bool stops_jobs(int signal)
 		signal == SIGTTOU;
 }
 
+static enum loader_stop stopped_by_loader(const struct tracee *tracee,
+					  int status)
+{
+	if (status >> 16 || WSTOPSIG(status) != SIGTRAP || !tracee->space)
+		return LOADER_NOT;
+	return loader_stopped(&tracee->space->loader, tracee->tid);
+}
+
+static void on_event(struct trace *trace, struct tracee *tracee, int event)
+{
+	switch (event) {
+	case PTRACE_EVENT_EXEC:
+		on_exec(trace, tracee->tid);
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		on_birth(trace, tracee->tid);
+		break;
+	case PTRACE_EVENT_STOP:
+		if (!tracee->started)
+			on_start(trace, tracee);
+		break;
+	}
+}
+
 static void on_stop(struct trace *trace, pid_t tid, int status)
 {
-	struct tracee *tracee = find_or_add(trace, tid);
+	struct tracee *tracee = tracee_born(&trace->tracees, tid, 0);
 	int signal = WSTOPSIG(status), event = status >> 16;
+	enum loader_stop stop;
 
 	if (!tracee) {
 		no_memory(trace);
@@ -276,21 +259,38 @@ static void on_stop(struct trace *trace, pid_t tid, int status)
 		on_group_stop(trace, tid, signal);
 		return;
 	}
-	if (event == PTRACE_EVENT_EXEC) {
-		on_exec(trace, tracee);
-	} else if (!event && signal == SIGTRAP && at_breakpoint(tracee)) {
-		on_loaded(trace, tracee);
-		signal = 0;
+	stop = stopped_by_loader(tracee, status);
+	if (stop)
+		on_loader(trace, tracee, stop);
+	else if (event)
+		on_event(trace, tracee, event);
+	ptrace(PTRACE_CONT, tid, NULL, stop || event ? 0 : signal);
+}
+
+/* Let it go, with what it would have found without us. */
+static void let_go(struct trace *trace, pid_t tid, int status)
+{
+	struct tracee *tracee = tracee_born(&trace->tracees, tid, 0);
+	int signal = status >> 16 ? 0 : WSTOPSIG(status);
+	enum loader_stop stop;
+
+	if (tracee && tracee->space) {
+		stop = stopped_by_loader(tracee, status);
+		if (stop) {
+			loader_go_on(&tracee->space->loader, tid, stop);
+			signal = 0;
+		}
+		loader_leave(&tracee->space->loader, tid);
 	}
-	if (event || signal == (SIGTRAP | 0x80))
-		signal = 0;
-	ptrace(PTRACE_CONT, tid, NULL, signal);
+	ptrace(PTRACE_DETACH, tid, NULL, signal);
+	tracee_forget(&trace->tracees, tid);
 }
 
 static void on_end(struct trace *trace, pid_t tid, int status)
 {
 	struct run *run = trace->run;
 
+	run_ended(run, tid, status);
 	if (tid != run->pid)
 		return;
 	run->status = status;
@@ -298,38 +298,27 @@ static void on_end(struct trace *trace, pid_t tid, int status)
 	trace->done = true;
 }
 
-/* What we count ourselves. */
-static void count_samples(struct trace *trace)
-{
-	struct sample sample;
-	struct tracee *tracee;
-
-	while (samples_next(trace->run->samples, &sample)) {
-		tracee = find(trace, sample.tid);
-		if (tracee && tracee->image)
-			samples_count(trace->run, tracee->image, &sample);
-	}
-}
-
-/* Everything that there is to be waited for. */
-static void handle_events(struct trace *trace)
+/* Everything that there is to be waited for; whether there was anything. */
+static bool handle_events(struct trace *trace,
+			  void (*on)(struct trace *trace, pid_t tid,
+				     int status))
 {
 	siginfo_t info;
+	bool any;
 	int status;
 
-	for (;;) {
+	for (any = false;; any = true) {
 		info.si_pid = 0;
 		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG |
 			   WNOWAIT | __WALL) || !info.si_pid)
-			return;
-		count_samples(trace);
+			return any;
 		if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-			forget(trace, info.si_pid);
+			tracee_forget(&trace->tracees, info.si_pid);
 		if (waitpid(info.si_pid, &status, WNOHANG | __WALL) !=
 		    info.si_pid)
 			continue;
 		if (WIFSTOPPED(status))
-			on_stop(trace, info.si_pid, status);
+			on(trace, info.si_pid, status);
 		else
 			on_end(trace, info.si_pid, status);
 	}
@@ -345,18 +334,48 @@ static void handle_signal(struct trace *trace)
 		kill(trace->run->pid, SIGTERM);
 }
 
-/* Nobody may be left with a breakpoint. */
-static bool still_loading(const struct trace *trace)
+/* Until something has happened; ticks, which we count ourselves, are counted. */
+static void wait_for_event(struct trace *trace)
 {
+	struct pollfd poll_fd = { .fd = trace->signals, .events = POLLIN };
+	struct tracee *tracee;
+	pid_t tid;
+
+	if (!trace->run->samples) {
+		poll(&poll_fd, 1, -1);
+		return;
+	}
+	while ((tid = samples_wait(trace->run->samples))) {
+		tracee = tracee_find(&trace->tracees, tid);
+		if (tracee)
+			sampler_drain(trace->run, tracee->sampler,
+				      tracee->space);
+	}
+}
+
+/*
+ * What still runs must not meet a breakpoint when nobody is there. The text is
+ * put back while it runs; then whoever has met one already has to be heard.
+ */
+static void release(struct trace *trace)
+{
+	struct pollfd poll_fd = { .fd = trace->signals, .events = POLLIN };
+	struct tracees *tracees = &trace->tracees;
 	size_t i;
 
-	for (i = 0; i < trace->nr; i++) {
-		const struct image *image = trace->tracees[i].image;
-
-		if (image && image->entry && !image->loaded)
-			return true;
+	for (i = 0; i < tracees->nr; i++) {
+		if (tracees->list[i].space)
+			loader_leave(&tracees->list[i].space->loader,
+				     tracees->list[i].tid);
+		ptrace(PTRACE_INTERRUPT, tracees->list[i].tid, NULL, NULL);
 	}
-	return false;
+	while (tracees->nr) {
+		if (handle_events(trace, let_go))
+			continue;
+		if (poll(&poll_fd, 1, RELEASE_MS) <= 0)
+			return;
+		handle_signal(trace);
+	}
 }
 
 /**
@@ -368,17 +387,19 @@ static bool still_loading(const struct trace *trace)
  */
 void trace_follow(struct run *run, int signals)
 {
-	struct trace trace = { .run = run, .signals = signals };
-	struct pollfd poll_fd = { .fd = signals, .events = POLLIN };
-	size_t i;
+	struct trace trace = {
+		.run = run,
+		.tracees = { .run = run },
+		.signals = signals,
+	};
 
-	while (!trace.done || still_loading(&trace)) {
-		if (poll(&poll_fd, 1, samples_wait_ms(run->samples)) > 0)
-			handle_signal(&trace);
-		count_samples(&trace);
-		handle_events(&trace);
+	if (run->samples && samples_watch(run->samples, signals))
+		no_memory(&trace);
+	while (!trace.done) {
+		wait_for_event(&trace);
+		handle_signal(&trace);
+		handle_events(&trace, on_stop);
 	}
-	for (i = 0; i < trace.nr; i++)
-		settle_cpu(&trace.tracees[i]);
-	free(trace.tracees);
+	release(&trace);
+	tracees_free(&trace.tracees);
 }

@@ -6,7 +6,10 @@
  *
  * burn		spend CPU time in two functions, three parts and one, and print
  *		for each its name, first and last address, and nanoseconds
- * threads	the same in two threads at a time
+ * beat		spend CPU time in two functions by turns, half a millisecond in
+ *		each, and print the same
+ * system	spend CPU time in system calls, and print it likewise
+ * threads	as burn, in two threads at a time
  * fork		the same in a child, and wait for it
  * exec		"workload burn" in a child, and wait for it
  * copy		standard input to standard output
@@ -15,65 +18,27 @@
  * _exit	end with status 3, at once
  * 0 to 255	end with that status
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-/* In a section of its own, whose ends the linker tells. */
-#define OWN_TEXT(name) \
-	extern const char __start_text_##name[], __stop_text_##name[]; \
-	__attribute__((noinline, section("text_" #name)))
+#include "spend.h"
 
 #define PART_NS		100000000ULL
+#define BEAT_NS		1000000ULL
 
 OWN_TEXT(often) static void often(void)
 {
-	volatile unsigned int i;
-
-	for (i = 0; i < 100000; i++)
-		;
+	LOOP(100000);
 }
 
 OWN_TEXT(seldom) static void seldom(void)
 {
-	volatile unsigned int i;
-
-	for (i = 0; i < 100000; i++)
-		;
-}
-
-static uint64_t thread_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
-}
-
-/* CPU time spent there, this much at least. */
-static uint64_t spend(void (*function)(void), uint64_t ns)
-{
-	uint64_t begin = thread_ns(), now;
-
-	do {
-		function();
-		now = thread_ns();
-	} while (now - begin < ns);
-	return now - begin;
-}
-
-static void print(const char *name, const char *start, const char *end,
-		  uint64_t ns)
-{
-	printf("%s %#lx %#lx %llu\n", name, (unsigned long)start,
-	       (unsigned long)end, (unsigned long long)ns);
-	fflush(stdout);
+	LOOP(100000);
 }
 
 static void burn(void)
@@ -82,6 +47,46 @@ static void burn(void)
 	      spend(often, 3 * PART_NS));
 	print("seldom", __start_text_seldom, __stop_text_seldom,
 	      spend(seldom, PART_NS));
+}
+
+OWN_TEXT(first) static void first(void)
+{
+	LOOP(5000);
+}
+
+OWN_TEXT(second) static void second(void)
+{
+	LOOP(5000);
+}
+
+/* In step with every clock of a millisecond of CPU time. */
+static void beat(void)
+{
+	uint64_t begin = thread_ns(), now = begin, first_ns = 0, second_ns = 0;
+	uint64_t next = begin;
+
+	while (now - begin < 10 * PART_NS) {
+		next += BEAT_NS / 2;
+		if (next > now)
+			first_ns += spend(first, next - now);
+		now = thread_ns();
+		next += BEAT_NS / 2;
+		if (next > now)
+			second_ns += spend(second, next - now);
+		now = thread_ns();
+	}
+	print("first", __start_text_first, __stop_text_first, first_ns);
+	print("second", __start_text_second, __stop_text_second, second_ns);
+}
+
+static void fill_memory(void)
+{
+	static char memory[1 << 20];
+	int fd = open("/dev/zero", O_RDONLY);
+
+	if (read(fd, memory, sizeof(memory)) != sizeof(memory))
+		exit(99);
+	close(fd);
 }
 
 static void *burn_thread(void *unused)
@@ -149,6 +154,10 @@ static void do_deed(const char *program, const char *deed)
 {
 	if (!strcmp(deed, "burn"))
 		burn();
+	else if (!strcmp(deed, "beat"))
+		beat();
+	else if (!strcmp(deed, "system"))
+		print("system", "", "" + 1, spend(fill_memory, 3 * PART_NS));
 	else if (!strcmp(deed, "threads"))
 		threads();
 	else if (!strcmp(deed, "fork"))

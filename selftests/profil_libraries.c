@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * profil_libraries.c - tools/profil and libraries that come and go
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "tool/tool.h"
+#include "tool/fixture.h"
+
+/* Two libraries of one size. */
+#define LIBRARY_1	"library/first.so"
+#define LIBRARY_2	"library/second.so"
+
+static const char *library(const char *name)
+{
+	static char paths[2][4096];
+	static int which;
+
+	which = !which;
+	helper_path(paths[which], sizeof(paths[which]), name);
+	return paths[which];
+}
+
+TEST_F(tool, opened_while_it_runs)
+{
+	RUN("opener", "open", library(LIBRARY_1));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
+	EXPECT_SUM(&self->run.prf.images[0]);
+}
+
+/* A breakpoint, and nobody who stands there is passed by another. */
+TEST_F(tool, opened_while_threads_run)
+{
+	RUN("opener", "busy", library(LIBRARY_1));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
+	EXPECT_FUNCTION(&self->run.prf.images[0], "thread", 0);
+}
+
+/* At one address at the same time, in one image. */
+TEST_F(tool, opened_by_parent_and_child)
+{
+	RUN("opener", "fork", library(LIBRARY_1), library(LIBRARY_2));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_EQ(function_of(self->run.said, "first", 0).start,
+		  function_of(self->run.said, "second", 0).start);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_2, "second", 0);
+}
+
+TEST_F(tool, closed_and_another_in_its_place)
+{
+	RUN("opener", "open", library(LIBRARY_1), "close", "open", library(LIBRARY_2));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_EQ(function_of(self->run.said, "first", 0).start,
+		  function_of(self->run.said, "second", 0).start);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_2, "second", 0);
+}
+
+TEST_F(tool, closed_and_opened_again)
+{
+	RUN("opener", "open", library(LIBRARY_1), "close", "open", library(LIBRARY_1));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
+}
+
+TEST_F(tool, opened_by_musl)
+{
+	if (!tool_has_helper("opener-musl"))
+		SKIP(return, "no musl-gcc");
+	RUN("opener-musl", "open", library("library/musl.so"));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_FUNCTION_IN(&self->run.prf.images[0], "musl.so", "musl", 0);
+}
+
+/* Files that are gone when the profile is written, too. */
+TEST_F(tool, many)
+{
+	double due;
+
+	RUN("opener", "copies", "60", library(LIBRARY_1));
+	EXPECT_EXIT(0);
+	ASSERT_LE(1, self->run.prf.nr);
+	due = function_of(self->run.said, "copies", 0).ns /
+		self->run.prf.period_ns;
+	EXPECT_CHANCE("in copies",
+		      ticks_between(&self->run.prf.images[0], "profil_copy.",
+				    0, UINT64_MAX), due, due);
+}
+
+/* It would be killed by SIGTRAP if a breakpoint were left in it. */
+TEST_F(tool, left_behind_without_breakpoints)
+{
+	RUN("opener", "leave", library(LIBRARY_1), library(LIBRARY_2));
+	EXPECT_EXIT(0);
+	EXPECT_STREQ("survived\n", self->run.said);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * save.h - write what a run has brought
+ */
+#ifndef SAVE_H
+#define SAVE_H
+
+#include "run.h"
+
+int save_run(const struct run *run);
+
+#endif /* SAVE_H */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tracee.c - processes and threads that are followed
+ */
+#include <linux/kcmp.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "tracee.h"
+
+struct tracee *tracee_find(struct tracees *tracees, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < tracees->nr; i++)
+		if (tracees->list[i].tid == tid)
+			return &tracees->list[i];
+	return NULL;
+}
+
+/* Of threads and after vfork(). Without kcmp(2), of threads alone. */
+static bool share_memory(pid_t tid, pid_t parent)
+{
+	int other = syscall(SYS_kcmp, tid, parent, KCMP_VM, 0, 0);
+	struct process process;
+
+	if (other >= 0)
+		return !other;
+	return !process_read(tid, &process) && process.tgid != tid;
+}
+
+/* Whoever has not been told of yet comes from a process that has stopped. */
+static pid_t parent_of(pid_t tid)
+{
+	struct process process;
+
+	if (process_read(tid, &process))
+		return 0;
+	return process.tgid != tid ? process.tgid : process.ppid;
+}
+
+/**
+ * tracee_born() - a process or thread has come into being
+ * @tracees: receives it
+ * @tid: the thread
+ * @parent: from which it comes, or 0 if that is not known
+ *
+ * Return: the tracee, or NULL if there is no memory. It stays where it is
+ * until the next comes or goes.
+ */
+struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent)
+{
+	struct tracee *list, *tracee = tracee_find(tracees, tid), *from;
+
+	if (tracee)
+		return tracee;
+	list = reallocarray(tracees->list, tracees->nr + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	tracees->list = list;
+	tracee = &list[tracees->nr];
+	*tracee = (struct tracee) { .tid = tid };
+	from = tracee_find(tracees, parent ?: parent_of(tid));
+	if (from && from->space) {
+		tracee->space = share_memory(tid, from->tid) ?
+			space_get(from->space) : space_copy(from->space);
+		if (!tracee->space)
+			return NULL;
+	}
+	tracees->nr++;
+	return tracee;
+}
+
+/**
+ * tracee_settle() - up to now it has executed its image
+ * @tracees: to which it belongs
+ * @tracee: the tracee
+ */
+void tracee_settle(struct tracees *tracees, struct tracee *tracee)
+{
+	uint64_t cpu_ns = process_cpu_ns(tracee->tid);
+
+	if (tracee->space && cpu_ns > tracee->cpu_ns)
+		tracee->space->image->cpu_ns += cpu_ns - tracee->cpu_ns;
+	tracee->cpu_ns = cpu_ns;
+	sampler_free(tracees->run, tracee->sampler, tracee->space);
+	tracee->sampler = NULL;
+}
+
+/** tracee_forget() - it has ended */
+void tracee_forget(struct tracees *tracees, pid_t tid)
+{
+	struct tracee *tracee = tracee_find(tracees, tid);
+
+	if (!tracee)
+		return;
+	tracee_settle(tracees, tracee);
+	space_put(tracee->space);
+	*tracee = tracees->list[--tracees->nr];
+}
+
+/** tracees_drain() - count the ticks of all that are in a space */
+void tracees_drain(struct tracees *tracees, const struct space *space)
+{
+	size_t i;
+
+	for (i = 0; i < tracees->nr; i++)
+		if (tracees->list[i].space == space)
+			sampler_drain(tracees->run, tracees->list[i].sampler,
+				      space);
+}
+
+void tracees_free(struct tracees *tracees)
+{
+	while (tracees->nr)
+		tracee_forget(tracees, tracees->list[0].tid);
+	free(tracees->list);
+}
