@@ -43,6 +43,55 @@ struct image *image_new(pid_t pid, uint64_t now_ns)
 	return image;
 }
 
+static int copy_objects(struct image *to, const struct image *from)
+{
+	to->objects = calloc(from->nr, sizeof(*to->objects));
+	if (!to->objects && from->nr)
+		return -1;
+	for (; to->nr < from->nr; to->nr++) {
+		to->objects[to->nr] = from->objects[to->nr];
+		to->objects[to->nr].map.path =
+			strdup(from->objects[to->nr].map.path);
+		if (!to->objects[to->nr].map.path)
+			return -1;
+	}
+	return 0;
+}
+
+/**
+ * image_copy() - the same program with counters of its own
+ * @image: the program
+ * @pid: the process that executes the copy
+ * @now_ns: on the monotonic clock
+ *
+ * Return: the copy, whose areas have no files yet, or NULL if there is no
+ * memory.
+ */
+struct image *image_copy(const struct image *image, pid_t pid,
+			 uint64_t now_ns)
+{
+	struct image *copy = image_new(pid, now_ns);
+	unsigned int i;
+
+	if (!copy)
+		return NULL;
+	copy->head = image->head;
+	if (image->reason)
+		image_fail(copy, image->reason, 0);
+	if (copy_objects(copy, image)) {
+		image_free(copy);
+		return NULL;
+	}
+	for (i = 0; i < image->nr_areas; i++) {
+		if (image_add_area(copy, image->areas[i].size)) {
+			image_free(copy);
+			return NULL;
+		}
+		copy->areas[i].used = image->areas[i].used;
+	}
+	return copy;
+}
+
 /**
  * image_fail() - it cannot be profiled
  * @image: the image

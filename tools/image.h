@@ -111,6 +111,8 @@ struct image {
 #define COUNTER	sizeof(uint32_t)
 
 struct image *image_new(pid_t pid, uint64_t now_ns);
+struct image *image_copy(const struct image *image, pid_t pid,
+			 uint64_t now_ns);
 void image_free(struct image *image);
 
 int image_add_object(struct image *image, const struct mapping *map,

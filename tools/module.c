@@ -345,6 +345,58 @@ const char *module_begin(struct run *run, struct space *space, pid_t tid,
 	return failed ? asking.failed : NULL;
 }
 
+/* Another area in the place of the one that the child shares. */
+static int replace_area(struct asking *asking, unsigned int number)
+{
+	int64_t fds[MEMFD + 1];
+	int failed = prepare(asking, number, fds);
+	int error = errno;
+
+	if (finish(asking, 0, "", fds))
+		return -1;
+	errno = error;
+	return failed;
+}
+
+/* The last ticks go where those before them went. */
+static int stop(struct asking *asking)
+{
+	int64_t fds[MEMFD + 1];
+	int failed = prepare(asking, NO_AREA, fds);
+
+	return finish(asking, failed ? 0 : PROFIL_IOC_STOP, "PROFIL_IOC_STOP",
+		      fds) || failed ? -1 : 0;
+}
+
+static int separate(struct asking *asking)
+{
+	unsigned int i;
+
+	if (stop(asking))
+		return -1;
+	for (i = 0; i < asking->space->image->nr_areas; i++)
+		if (space_mapped(asking->space, i) && replace_area(asking, i))
+			return -1;
+	return request(asking, NO_AREA);
+}
+
+/**
+ * module_separate() - profile a child apart from its parent
+ * @run: the run
+ * @space: of the child, with its own image
+ * @tid: the child, stopped
+ *
+ * Return: NULL, or what failed, with errno.
+ */
+const char *module_separate(struct run *run, struct space *space, pid_t tid)
+{
+	struct asking asking = { .run = run, .space = space };
+
+	if (begin(&asking, tid, false) || end(&asking, separate(&asking)))
+		return asking.failed;
+	return NULL;
+}
+
 /**
  * module_look() - take what is known by now of profiles that have ended
  * @run: the run

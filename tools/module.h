@@ -13,6 +13,7 @@
 int module_info(struct profil_info *info);
 const char *module_begin(struct run *run, struct space *space, pid_t tid,
 			 bool executed);
+const char *module_separate(struct run *run, struct space *space, pid_t tid);
 size_t module_look(const struct run *run);
 void module_end(struct run *run);
 

@@ -17,18 +17,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dos_prf.h"
 #include "module.h"
+#include "questions.h"
 #include "run.h"
 #include "save.h"
 #include "samples.h"
 
 #define FAST_NS		1000000ULL
 #define SLOW_NS		10000000ULL
-#define MIN_PERIOD_US	60
-#define MAX_PERIOD_US	1000000
 #define MAX_BUCKET	4096
 
-enum { USER_ONLY = 256 };
+enum { USER_ONLY = 256, DOS };
 
 static const char usage[] =
 	"usage: profil [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
@@ -40,8 +40,14 @@ static const char usage[] =
 	" -b, --bucket=BYTES           text for each counter: a power of two\n"
 	"                              up to 4096 (4)\n"
 	" -o, --output=FILE            default: PROGRAM.prf, here\n"
+	" -p, --per-process            a file for each process: PROGRAM.PID.prf\n"
+	"     --dos                    PROGRAM.PRF too, for PROHIST of MS-DOS;\n"
+	"                              its I/O is the kernel: --user-only\n"
+	" -i, --interactive            ask for bucket, interval and arguments\n"
+	"                              as PROFIL did there; --dos\n"
 	"     --user-only              leave out what happens in kernel mode\n"
-	"     --help, --version\n"
+	"     --help                   this\n"
+	"     --version                the version\n"
 	"\n"
 	"Exit status: PROGRAM's; 125 profil failed, 126 PROGRAM cannot be\n"
 	"executed, 127 there is no PROGRAM. If a signal ends PROGRAM, the same\n"
@@ -83,26 +89,57 @@ static void say(const char *text)
 	exit(fflush(stdout) ? RUN_FAILED : 0);
 }
 
+/* As there, and the file as there too. */
+static void be_interactive(struct run *run)
+{
+	struct answers answers;
+	char **argv;
+
+	if (questions_ask(&answers))
+		exit(RUN_FAILED);
+	argv = calloc(answers.nr + 2, sizeof(*argv));
+	if (!argv) {
+		fprintf(stderr, "profil: %s\n", strerror(ENOMEM));
+		exit(RUN_FAILED);
+	}
+	argv[0] = run->argv[0];
+	memcpy(argv + 1, answers.words, answers.nr * sizeof(*argv));
+	run->argv = argv;
+	run->asked_ns = 1000 * answers.interval_us;
+	run->paragraphs = answers.paragraphs;
+	/* Ours are powers of two: the largest of which that bucket consists */
+	run->bucket = answers.paragraphs * DOS_PARAGRAPH;
+	run->bucket &= -run->bucket;
+	if (run->bucket > MAX_BUCKET)
+		run->bucket = MAX_BUCKET;
+	run->dos = true;
+	run->user_only = true;
+}
+
 static void parse(int argc, char **argv, struct run *run)
 {
 	static const struct option options[] = {
 		{ "interval", required_argument, NULL, 't' },
 		{ "bucket", required_argument, NULL, 'b' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "per-process", no_argument, NULL, 'p' },
+		{ "dos", no_argument, NULL, DOS },
+		{ "interactive", no_argument, NULL, 'i' },
 		{ "user-only", no_argument, NULL, USER_ONLY },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
+	bool interactive = false;
 	int option;
 
 	/* The program's options are its own */
-	while ((option = getopt_long(argc, argv, "+t:b:o:", options,
+	while ((option = getopt_long(argc, argv, "+t:b:o:pi", options,
 				     NULL)) >= 0) {
 		switch (option) {
 		case 't':
 			run->asked_ns = 1000 *
-				number(optarg, MIN_PERIOD_US, MAX_PERIOD_US,
+				number(optarg, LEAST_US, MOST_US,
 				       "the interval is from 60 to 1000000 microseconds");
 			break;
 		case 'b':
@@ -110,6 +147,16 @@ static void parse(int argc, char **argv, struct run *run)
 			break;
 		case 'o':
 			run->output = optarg;
+			break;
+		case 'p':
+			run->per_process = true;
+			break;
+		case 'i':
+			interactive = true;
+			break;
+		case DOS:
+			run->dos = true;
+			run->user_only = true;
 			break;
 		case USER_ONLY:
 			run->user_only = true;
@@ -127,6 +174,10 @@ static void parse(int argc, char **argv, struct run *run)
 	if (optind == argc)
 		misused("no program");
 	run->argv = argv + optind;
+	if (interactive && optind + 1 < argc)
+		misused("the program's arguments are asked for");
+	if (interactive)
+		be_interactive(run);
 }
 
 static int check_period(struct run *run, const struct profil_info *info)
@@ -241,10 +292,13 @@ int main(int argc, char **argv)
 	parse(argc, argv, &run);
 	if (choose_clock(&run) || check_output(&run, &made))
 		return RUN_FAILED;
+	/* It is another that is going to be written */
+	if (run.per_process && made)
+		unlink(run.output);
 	failure = run_program(&run);
 	if (!failure && save_run(&run))
 		failure = RUN_FAILED;
-	if (failure && made)
+	if (failure && made && !run.per_process)
 		unlink(run.output);
 	run_free(&run);
 	return failure ?: end_like(run.status);

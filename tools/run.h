@@ -29,6 +29,9 @@ enum run_failure {
  * @asked_ns: mean CPU time between ticks, as asked for
  * @period_ns: the true one
  * @max_regions: the most that a profile may have
+ * @per_process: each process has a file of its own
+ * @dos: there is to be a file as MS-DOS PROFIL wrote it, too
+ * @paragraphs: in a bucket of that; 0 for as few as can be
  * @user_only: leave out what happens in kernel mode
  * @clock: enum prf_clock
  * @samples: ticks that we count ourselves; NULL if the module does
@@ -47,6 +50,9 @@ struct run {
 	uint64_t asked_ns;
 	uint64_t period_ns;
 	uint32_t max_regions;
+	bool per_process;
+	bool dos;
+	uint64_t paragraphs;
 	bool user_only;
 	uint32_t clock;
 	struct samples *samples;

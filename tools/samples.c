@@ -415,6 +415,22 @@ const char *samples_begin(const struct run *run, struct space *space)
 	return failed;
 }
 
+/**
+ * samples_separate() - make counters for a copy of an image
+ * @space: of a child, with its own image
+ *
+ * Return: NULL, or what failed, with errno.
+ */
+const char *samples_separate(struct space *space)
+{
+	const char *failed = NULL;
+	unsigned int i;
+
+	for (i = 0; i < space->image->nr_areas && !failed; i++)
+		failed = make_area(space, i);
+	return failed;
+}
+
 /* CPU time for which no tick stands is left out or, if that is not known, lost. */
 static void end_image(const struct run *run, struct image *image)
 {

@@ -18,6 +18,7 @@ struct samples *samples_new(struct run *run);
 int samples_watch(const struct samples *samples, int fd);
 pid_t samples_wait(const struct samples *samples);
 const char *samples_begin(const struct run *run, struct space *space);
+const char *samples_separate(struct space *space);
 void samples_end(struct run *run);
 void samples_free(struct samples *samples);
 

@@ -2,12 +2,15 @@
 /*
  * save.c - write what a run has brought
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "dos_prf.h"
 #include "save.h"
 
 /* One line, whatever is in the arguments. */
@@ -25,33 +28,102 @@ static void join(char *line, size_t room, char **argv)
 			*byte = ' ';
 }
 
-static int fill(const struct run *run, struct prf *prf)
+/**
+ * struct part - what goes into one file
+ * @run: of which it is a part
+ * @nr: number of images
+ * @images: these
+ * @end_ns: when it ended
+ * @status: how it ended
+ * @path: of the file
+ */
+struct part {
+	const struct run *run;
+	size_t nr;
+	struct image **images;
+	uint64_t end_ns;
+	int status;
+	char *path;
+};
+
+static int fill(const struct part *part, struct prf *prf)
 {
+	const struct run *run = part->run;
+	uint64_t start_ns = run->start_ns;
 	char command[4096];
 	size_t i;
 
+	if (run->per_process)
+		start_ns = part->images[0]->start_ns;
 	join(command, sizeof(command), run->argv);
 	if (prf_init(prf, command))
 		return -1;
-	prf->start_unix_ns = run->start_unix_ns;
-	prf->wall_ns = run->wall_ns;
+	prf->start_unix_ns = run->start_unix_ns + (start_ns - run->start_ns);
+	prf->wall_ns = part->end_ns - start_ns;
 	prf->period_ns = run->period_ns;
 	prf->clock = run->clock;
 	prf->flags = run->user_only ? PRF_FLAG_USER_ONLY : 0;
-	if (WIFSIGNALED(run->status)) {
+	if (WIFSIGNALED(part->status)) {
 		prf->exit_kind = PRF_SIGNALLED;
-		prf->exit_code = WTERMSIG(run->status);
+		prf->exit_code = WTERMSIG(part->status);
 	} else {
-		prf->exit_code = WEXITSTATUS(run->status);
+		prf->exit_code = WEXITSTATUS(part->status);
 	}
-	for (i = 0; i < run->nr; i++)
-		if (image_save(run->images[i], prf, run->bucket,
-			       run->start_ns))
+	for (i = 0; i < part->nr; i++)
+		if (image_save(part->images[i], prf, run->bucket, start_ns))
 			return -1;
 	return 0;
 }
 
-static void say_result(const struct run *run, const struct prf *prf)
+/* Where the ending begins, if it is that of such files. */
+static int without_ending(const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length > 4 && !strcmp(path + length - 4, ".prf"))
+		length -= 4;
+	return length;
+}
+
+static int save_native(const struct prf *prf, const char *path)
+{
+	FILE *file = fopen(path, "we");
+	int failed = !file || prf_write(file, prf);
+
+	if (file && fclose(file))
+		failed = -1;
+	if (failed)
+		fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
+	return failed;
+}
+
+/* Beside the other, in capitals as there. */
+static int save_dos(const struct run *run, const struct prf *prf,
+		    const char *other)
+{
+	const struct prf_object *program = prf_program(prf, 1);
+	struct dos_prf dos = { 0 };
+	char path[PATH_MAX];
+	FILE *file;
+	int failed;
+
+	snprintf(path, sizeof(path), "%.*s.PRF", without_ending(other), other);
+	if (dos_prf_make(prf, 1, program, run->paragraphs, &dos)) {
+		fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	file = fopen(path, "we");
+	failed = !file || dos_prf_write(file, &dos);
+	if (file && fclose(file))
+		failed = -1;
+	if (failed)
+		fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
+	free(dos.buckets);
+	return failed;
+}
+
+/* In the words of the debugger that PROFIL took after. */
+static void say_result(const struct part *part, const struct prf *prf)
 {
 	uint64_t ticks = 0;
 	size_t i;
@@ -63,12 +135,109 @@ static void say_result(const struct run *run, const struct prf *prf)
 				prf->images[i].name, prf->images[i].pid,
 				prf->images[i].reason);
 	}
-	fprintf(stderr, "profil: %s %s %u; %llu ticks of %.3f ms in %s\n",
-		run->argv[0],
-		prf->exit_kind == PRF_SIGNALLED ? "died by signal" :
-						  "exited with",
-		prf->exit_code, (unsigned long long)ticks,
-		prf->period_ns / 1e6, run->output);
+	if (prf->exit_kind == PRF_SIGNALLED)
+		fprintf(stderr, "profil: program terminated by signal %u (%s)",
+			prf->exit_code, strsignal(prf->exit_code));
+	else if (prf->exit_code)
+		fprintf(stderr, "profil: program terminated with status %u",
+			prf->exit_code);
+	else
+		fprintf(stderr, "profil: program terminated normally");
+	fprintf(stderr, "; %llu ticks of %.3f ms in %s\n",
+		(unsigned long long)ticks, prf->period_ns / 1e6, part->path);
+}
+
+static int save_part(const struct part *part)
+{
+	struct prf prf;
+	int failed;
+
+	errno = ENOMEM;
+	if (fill(part, &prf)) {
+		fprintf(stderr, "profil: %s\n", strerror(errno));
+		return -1;
+	}
+	failed = save_native(&prf, part->path);
+	if (!failed && part->run->dos)
+		failed = save_dos(part->run, &prf, part->path);
+	if (!failed)
+		say_result(part, &prf);
+	prf_free(&prf);
+	return failed;
+}
+
+/* A process has one image after another, until it ends. */
+static void take_process(struct part *part, struct image **left, size_t nr)
+{
+	struct image *image;
+	pid_t pid = 0;
+	size_t i;
+
+	part->nr = 0;
+	part->status = 0;
+	part->end_ns = part->run->start_ns + part->run->wall_ns;
+	for (i = 0; i < nr; i++) {
+		image = left[i];
+		if (!image || (pid && image->pid != pid))
+			continue;
+		pid = image->pid;
+		part->images[part->nr++] = image;
+		left[i] = NULL;
+		if (!image->end_ns)
+			continue;
+		part->end_ns = image->end_ns;
+		part->status = image->status;
+		return;
+	}
+}
+
+/* The same number may have been that of several processes. */
+static int name_process(struct part *part, const struct image **before,
+			size_t nr)
+{
+	const char *output = part->run->output;
+	pid_t pid = part->images[0]->pid;
+	size_t i, same = 0;
+	char again[32] = "";
+
+	for (i = 0; i < nr; i++)
+		same += before[i]->pid == pid;
+	if (same)
+		snprintf(again, sizeof(again), ".%zu", same + 1);
+	free(part->path);
+	return asprintf(&part->path, "%.*s.%d%s.prf", without_ending(output),
+			output, pid, again);
+}
+
+/* Each process that there was in a file of its own. */
+static int save_processes(const struct run *run)
+{
+	struct part part = { .run = run };
+	const struct image **firsts = calloc(run->nr, sizeof(*firsts));
+	struct image **left = calloc(run->nr, sizeof(*left));
+	size_t i, nr = 0;
+	int failed = 0;
+
+	part.images = calloc(run->nr, sizeof(*part.images));
+	if (!firsts || !left || !part.images) {
+		fprintf(stderr, "profil: %s\n", strerror(ENOMEM));
+		failed = -1;
+	}
+	if (!failed)
+		memcpy(left, run->images, run->nr * sizeof(*left));
+	for (i = 0; i < run->nr && !failed; i++) {
+		if (!left[i])
+			continue;
+		take_process(&part, left, run->nr);
+		if (name_process(&part, firsts, nr) < 0 || save_part(&part))
+			failed = -1;
+		firsts[nr++] = part.images[0];
+	}
+	free(part.path);
+	free(part.images);
+	free(left);
+	free(firsts);
+	return failed;
 }
 
 /**
@@ -79,24 +248,14 @@ static void say_result(const struct run *run, const struct prf *prf)
  */
 int save_run(const struct run *run)
 {
-	struct prf prf;
-	FILE *file;
-	int failed;
+	const struct part whole = {
+		.run = run,
+		.nr = run->nr,
+		.images = run->images,
+		.end_ns = run->start_ns + run->wall_ns,
+		.status = run->status,
+		.path = (char *)run->output,
+	};
 
-	errno = ENOMEM;
-	if (fill(run, &prf)) {
-		fprintf(stderr, "profil: %s\n", strerror(errno));
-		return -1;
-	}
-	file = fopen(run->output, "we");
-	failed = !file || prf_write(file, &prf);
-	if (file && fclose(file))
-		failed = -1;
-	if (failed)
-		fprintf(stderr, "profil: %s: %s\n", run->output,
-			strerror(errno));
-	else
-		say_result(run, &prf);
-	prf_free(&prf);
-	return failed ? -1 : 0;
+	return run->per_process ? save_processes(run) : save_part(&whole);
 }

@@ -75,6 +75,14 @@ void space_put(struct space *space)
 	free(space);
 }
 
+/** space_separate() - it has an image of its own now */
+void space_separate(struct space *space, struct image *image)
+{
+	space->image->users--;
+	image->users++;
+	space->image = image;
+}
+
 /** space_mapped() - where an area is mapped; 0: nowhere */
 uint64_t space_mapped(const struct space *space, unsigned int area)
 {

@@ -42,6 +42,7 @@ struct space *space_new(struct image *image, pid_t tid);
 struct space *space_get(struct space *space);
 struct space *space_copy(const struct space *space);
 void space_put(struct space *space);
+void space_separate(struct space *space, struct image *image);
 
 int space_look(struct space *space, pid_t tid, size_t most, bool *changed);
 int space_place(struct space *space, uint64_t head, uint32_t bucket);

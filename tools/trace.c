@@ -163,12 +163,36 @@ static void on_birth(struct trace *trace, pid_t tid)
 		no_memory(trace);
 }
 
+/* A child that is to have counters of its own. */
+static void separate(struct trace *trace, struct tracee *tracee)
+{
+	struct space *space = tracee->space;
+	const char *failed;
+	struct image *copy;
+
+	copy = run_add_image(trace->run, image_copy(space->image, tracee->tid,
+						    run_now_ns()));
+	if (!copy) {
+		no_memory(trace);
+		return;
+	}
+	space_separate(space, copy);
+	if (copy->reason)
+		return;
+	failed = trace->run->samples ? samples_separate(space) :
+		 module_separate(trace->run, space, tracee->tid);
+	if (failed)
+		image_fail(copy, failed, errno);
+}
+
 /* Its first stop; it has not done anything yet. */
 static void on_start(struct trace *trace, struct tracee *tracee)
 {
 	tracee->started = true;
 	if (!tracee->space)
 		return;
+	if (trace->run->per_process && tracee->forked)
+		separate(trace, tracee);
 	if (!tracee->space->image->reason)
 		begin_samples(trace->run, tracee);
 }

@@ -64,8 +64,9 @@ struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent)
 	*tracee = (struct tracee) { .tid = tid };
 	from = tracee_find(tracees, parent ?: parent_of(tid));
 	if (from && from->space) {
-		tracee->space = share_memory(tid, from->tid) ?
-			space_get(from->space) : space_copy(from->space);
+		tracee->forked = !share_memory(tid, from->tid);
+		tracee->space = tracee->forked ? space_copy(from->space) :
+						 space_get(from->space);
 		if (!tracee->space)
 			return NULL;
 	}

@@ -21,6 +21,7 @@
  * @cpu_ns: of a process, its CPU time when it began with its image
  * @sampler: its ticks, if we count them
  * @started: its first stop has been seen
+ * @forked: it is the first thread of a space that was copied
  */
 struct tracee {
 	pid_t tid;
@@ -28,6 +29,7 @@ struct tracee {
 	uint64_t cpu_ns;
 	struct sampler *sampler;
 	bool started;
+	bool forked;
 };
 
 /**

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * profil_files.c - what tools/profil asks, and which files it writes
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "tool/tool.h"
+#include "tool/fixture.h"
+#include "../tools/dos_prf.h"
+
+/* How often it is there. */
+static int times(const char *text, const char *what)
+{
+	int nr = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		nr++;
+	}
+	return nr;
+}
+
+/* A process and its child, which spend the same time in the same places. */
+TEST_F(tool, file_for_each_process)
+{
+	struct prf files[3];
+	struct function both, of;
+	int parent, child;
+
+	tool_run(&self->run, LIST("-p"), "workload",
+		 LIST("fork", "burn", "9"));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
+	ASSERT_EQ(2, tool_load_all(&self->run, files, 3));
+	parent = files[1].images[0].ppid == files[0].images[0].pid ? 0 : 1;
+	child = !parent;
+	EXPECT_EQ(files[parent].images[0].pid, files[child].images[0].ppid);
+	EXPECT_EQ(9, files[parent].exit_code);
+	EXPECT_EQ(0, files[child].exit_code);
+	both = function_of(self->run.said, "often", 0);
+	of = function_of(self->run.said, "often", 1);
+	EXPECT_CHANCE("in the parent",
+		      ticks_between(&files[parent].images[0],
+				    self->run.program, of.start, of.end),
+		      of.ns / files[0].period_ns, of.ns / files[0].period_ns);
+	of.ns = both.ns - of.ns;
+	EXPECT_CHANCE("in the child",
+		      ticks_between(&files[child].images[0],
+				    self->run.program, of.start, of.end),
+		      of.ns / files[0].period_ns, of.ns / files[0].period_ns);
+	prf_free(&files[0]);
+	prf_free(&files[1]);
+}
+
+/* A child that executes a program: what it was before is in its file, too. */
+TEST_F(tool, file_for_each_process_and_its_programs)
+{
+	struct prf files[3];
+	int child;
+
+	tool_run(&self->run, LIST("-p"), "workload", LIST("exec", "0"));
+	ASSERT_EQ(2, tool_load_all(&self->run, files, 3));
+	child = files[1].images[0].ppid == files[0].images[0].pid;
+	EXPECT_EQ(1, files[!child].nr);
+	ASSERT_EQ(2, files[child].nr);
+	EXPECT_EQ(files[child].images[0].pid, files[child].images[1].pid);
+	self->run.prf.period_ns = files[child].period_ns;
+	EXPECT_BOTH(&files[child].images[1], 0);
+	prf_free(&files[0]);
+	prf_free(&files[1]);
+}
+
+static int load_dos(const struct tool *tool, struct dos_prf *dos)
+{
+	static uint8_t data[18 + 2 * 65535];
+	struct prf_error error;
+	char path[64];
+	int size, fd;
+
+	snprintf(path, sizeof(path), "%s/out.PRF", tool->directory);
+	fd = open(path, O_RDONLY);
+	size = read(fd, data, sizeof(data));
+	close(fd);
+	return dos_prf_read(data, size < 0 ? 0 : size, dos, &error);
+}
+
+/* Every tick is a hit of one kind, and those of the kernel are of I/O. */
+TEST_F(tool, file_of_dos)
+{
+	struct dos_prf dos;
+	uint64_t hits;
+	int i;
+
+	tool_run(&self->run, LIST("--dos"), "workload", LIST("burn", "0"));
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	ASSERT_EQ(0, load_dos(&self->run, &dos));
+	EXPECT_EQ(1, dos.bucket_siz);
+	EXPECT_GE(1, llabs((long long)self->run.prf.period_ns / 1000 -
+			   dos.clock_grain));
+	EXPECT_EQ(self->run.prf.images[0].left_out, dos.hit_io);
+	hits = dos.hit_io + dos.hit_dos + dos.hit_high;
+	for (i = 0; i < dos.bucket_num; i++)
+		hits += dos.buckets[i];
+	EXPECT_EQ(self->run.prf.images[0].ticks,
+		  hits + self->run.prf.images[0].lost);
+	EXPECT_BOTH(&self->run.prf.images[0], 0);
+	free(dos.buckets);
+}
+
+/* Bad answers are asked again, and what comes after them is the program's. */
+TEST_F(tool, questions)
+{
+	static const char answers[] =
+		"none\n0\n-1\n2 3\n3\n59\n1e3\n500\n\"copy\n'copy' \"7\"\nthe rest";
+	struct dos_prf dos;
+	int pipes[3];
+	pid_t child = tool_start(&self->run, LIST("-i"), "workload",
+				 NO_OPTIONS, pipes);
+
+	EXPECT_EQ(sizeof(answers) - 1,
+		  write(pipes[0], answers, sizeof(answers) - 1));
+	tool_finish(&self->run, child, pipes);
+	EXPECT_EXIT(7);
+	EXPECT_STREQ("the rest", self->run.said);
+	EXPECT_EQ(5, times(self->run.complained, "Paragraphs"));
+	EXPECT_EQ(3, times(self->run.complained, "Clock interval"));
+	EXPECT_EQ(2, times(self->run.complained, "Parameters"));
+	EXPECT_EQ(1, times(self->run.complained,
+			   "program terminated with status 7"));
+	ASSERT_EQ(0, load_dos(&self->run, &dos));
+	EXPECT_EQ(3, dos.bucket_siz);
+	EXPECT_EQ(16, self->run.prf.images[0].objects[0].bucket_bytes);
+	if (tool_has_module())
+		EXPECT_EQ(500000, self->run.prf.period_ns);
+	free(dos.buckets);
+}
+
+TEST_F(tool, questions_without_answers)
+{
+	int pipes[3];
+	pid_t child = tool_start(&self->run, LIST("-i"), "workload",
+				 NO_OPTIONS, pipes);
+
+	EXPECT_EQ(2, write(pipes[0], "4\n", 2));
+	tool_finish(&self->run, child, pipes);
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "no answer"));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
+}
+
+TEST_F(tool, says_how_it_ended)
+{
+	RUN("workload", "0");
+	EXPECT_EQ(1, times(self->run.complained,
+			   "program terminated normally"));
+	RUN("workload", "crash");
+	EXPECT_EQ(1, times(self->run.complained,
+			   "program terminated by signal 11 (Segmentation fault)"));
+}
+
+/* What the module says of itself in the end is in the file. */
+TEST_F(tool, numbers_of_the_kernel)
+{
+	const struct prf_image *image;
+	struct function system;
+	double due;
+
+	if (!tool_has_module())
+		SKIP(return, "these are the module's");
+	tool_run(&self->run, LIST("--user-only"), "workload",
+		 LIST("system", "burn", "0"));
+	ASSERT_EQ(1, self->run.prf.nr);
+	image = &self->run.prf.images[0];
+	EXPECT_SUM(image);
+	EXPECT_EQ(image->kernel, image->left_out);
+	EXPECT_EQ(0, image->lost);
+	system = function_of(self->run.said, "system", 0);
+	due = system.ns / self->run.prf.period_ns;
+	TH_LOG("in the kernel %llu, in system calls %.0f",
+	       (unsigned long long)image->kernel, due);
+	/* Other calls come to that, and the way into the kernel is not it */
+	EXPECT_LT(0.8 * due - SIGMAS * 20, image->kernel);
+	EXPECT_BOTH(image, 0);
+}
+
+/* What was counted for a child that was there before a library came. */
+TEST_F(tool, numbers_of_replaced_profiles)
+{
+	const struct prf_image *image;
+	char library[4096];
+
+	helper_path(library, sizeof(library), "library/first.so");
+	tool_run(&self->run, NO_OPTIONS, "opener",
+		 LIST("open", library, "close", "open", library));
+	ASSERT_EQ(1, self->run.prf.nr);
+	image = &self->run.prf.images[0];
+	EXPECT_SUM(image);
+	TH_LOG("CPU time %.3f s, covered %.3f s", image->cpu_ns / 1e9,
+	       image->covered_ns / 1e9);
+	EXPECT_LT(0.8 * image->cpu_ns, image->covered_ns);
+}
+
+TEST_HARNESS_MAIN
