@@ -17,7 +17,7 @@ all: module lib examples tools tests
 help:
 	@echo 'make            build the module, the library, the tools,'
 	@echo '                examples and tests'
-	@echo 'make demo       set up, build, and profile a real program in a guest'
+	@echo 'make demo       set up, build, and profile real programs in a guest'
 	@echo 'make test       set up, build, and run every test, on both clocks'
 	@echo 'make test-debug the same on a kernel with sanitizers: 25 minutes, and'
 	@echo '                10 more to build it first'
@@ -86,7 +86,7 @@ tests: lib tools
 	$(MAKE) -C selftests O=$(CURDIR)/$(O)
 
 demo: setup
-	$(MAKE) -s module examples
+	$(MAKE) -s module examples tests
 	@selftests/demo
 
 test: setup
