@@ -102,7 +102,7 @@ TEST_F(tool, file_of_dos)
 	EXPECT_EQ(1, dos.bucket_siz);
 	EXPECT_GE(1, llabs((long long)self->run.prf.period_ns / 1000 -
 			   dos.clock_grain));
-	EXPECT_EQ(self->run.prf.images[0].left_out, dos.hit_io);
+	EXPECT_EQ(self->run.prf.images[0].kernel_count, dos.hit_io);
 	hits = dos.hit_io + dos.hit_dos + dos.hit_high;
 	for (i = 0; i < dos.bucket_num; i++)
 		hits += dos.buckets[i];
@@ -187,6 +187,38 @@ TEST_F(tool, numbers_of_the_kernel)
 	/* Other calls come to that, and the way into the kernel is not it */
 	EXPECT_LT(0.8 * due - SIGMAS * 20, image->kernel);
 	EXPECT_BOTH(image, 0);
+}
+
+/* Apart from the program, unless one asks for it where it was called. */
+TEST_F(tool, kernel_by_caller_or_apart)
+{
+	const struct prf_image *image;
+
+	RUN("workload", "system", "burn", "0");
+	ASSERT_EQ(1, self->run.prf.nr);
+	image = &self->run.prf.images[0];
+	EXPECT_SUM(image);
+	EXPECT_LT(0, image->kernel);
+	EXPECT_EQ(image->kernel, image->kernel_count);
+	EXPECT_EQ(0, image->left_out);
+	EXPECT_BOTH(image, 0);
+
+	self->run.said[0] = '\0';
+	prf_free(&self->run.prf);
+	tool_run(&self->run, LIST("--kernel-by-caller"), "workload",
+		 LIST("system", "burn", "0"));
+	ASSERT_EQ(1, self->run.prf.nr);
+	image = &self->run.prf.images[0];
+	EXPECT_SUM(image);
+	EXPECT_LT(0, image->kernel);
+	EXPECT_EQ(0, image->kernel_count);
+	EXPECT_EQ(0, image->left_out);
+	EXPECT_BOTH(image, 0);
+
+	tool_run(&self->run, LIST("--kernel-by-caller", "--user-only"),
+		 "workload", NO_OPTIONS);
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "exclude each other"));
 }
 
 /* What was counted for a child that was there before a library came. */

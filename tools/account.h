@@ -16,7 +16,7 @@
  * @clipped: ticks that found their counter full
  * @outside: ticks that belong to no region
  * @lost: ticks that could not be written
- * @left_out: ticks in kernel mode that are not wanted
+ * @left_out: ticks in kernel mode that are not in the counters
  * @kernel: ticks in kernel mode
  * @unfollowed: children that could not inherit a profile
  */

@@ -370,7 +370,12 @@ int image_save(struct image *image, struct prf *prf, uint32_t bucket,
 	out->clipped = image->accounts.clipped;
 	out->outside = image->accounts.outside;
 	out->lost = image->lost + image->accounts.lost;
-	out->left_out = image->left_out + image->accounts.left_out;
+	if (prf->flags & PRF_FLAG_USER_ONLY)
+		out->left_out = image->left_out + image->accounts.left_out;
+	else
+		out->kernel_count = image->left_out +
+			image->accounts.left_out;
+	out->counted += out->kernel_count;
 	out->kernel = image->kernel + image->accounts.kernel;
 	out->unfollowed = image->accounts.unfollowed;
 	out->ticks = out->counted + out->clipped + out->outside + out->lost +

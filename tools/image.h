@@ -63,8 +63,8 @@ struct area {
  * @accounts: what the module says of it
  * @covered_ns: CPU time during which it was profiled
  * @ticks_ns: CPU time that ticks stand for, if we count ourselves
- * @left_out_ns: CPU time among that in kernel mode which is not wanted
- * @left_out: ticks in kernel mode that are not wanted
+ * @left_out_ns: CPU time among that in kernel mode which is not in the counters
+ * @left_out: ticks in kernel mode that are not in the counters
  * @kernel: ticks in kernel mode, if known
  * @name: path of the program
  * @reason: why it is not profiled, or NULL

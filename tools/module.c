@@ -124,7 +124,7 @@ static int write_head(struct asking *asking)
 	head->set.size = sizeof(head->set);
 	/* Bytes of text without regard to the width of the counters */
 	head->set.flags = PROFIL_SET_SVR4_ARITH;
-	if (asking->run->user_only)
+	if (!asking->run->by_caller)
 		head->set.flags |= PROFIL_SET_USER_ONLY;
 	head->set.width = COUNTER;
 	head->set.nr_regions = nr;

@@ -28,7 +28,7 @@
 #define SLOW_NS		10000000ULL
 #define MAX_BUCKET	4096
 
-enum { USER_ONLY = 256, DOS };
+enum { USER_ONLY = 256, BY_CALLER, DOS };
 
 static const char usage[] =
 	"usage: profil [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
@@ -41,11 +41,12 @@ static const char usage[] =
 	"                              up to 4096 (4)\n"
 	" -o, --output=FILE            default: PROGRAM.prf, here\n"
 	" -p, --per-process            a file for each process: PROGRAM.PID.prf\n"
-	"     --dos                    PROGRAM.PRF too, for PROHIST of MS-DOS;\n"
-	"                              its I/O is the kernel: --user-only\n"
+	"     --dos                    PROGRAM.PRF too, for PROHIST of MS-DOS\n"
 	" -i, --interactive            ask for bucket, interval and arguments\n"
 	"                              as PROFIL did there; --dos\n"
 	"     --user-only              leave out what happens in kernel mode\n"
+	"     --kernel-by-caller       count it where the program called the\n"
+	"                              kernel, and not apart\n"
 	"     --help                   this\n"
 	"     --version                the version\n"
 	"\n"
@@ -113,7 +114,6 @@ static void be_interactive(struct run *run)
 	if (run->bucket > MAX_BUCKET)
 		run->bucket = MAX_BUCKET;
 	run->dos = true;
-	run->user_only = true;
 }
 
 static void parse(int argc, char **argv, struct run *run)
@@ -126,6 +126,7 @@ static void parse(int argc, char **argv, struct run *run)
 		{ "dos", no_argument, NULL, DOS },
 		{ "interactive", no_argument, NULL, 'i' },
 		{ "user-only", no_argument, NULL, USER_ONLY },
+		{ "kernel-by-caller", no_argument, NULL, BY_CALLER },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
@@ -156,10 +157,12 @@ static void parse(int argc, char **argv, struct run *run)
 			break;
 		case DOS:
 			run->dos = true;
-			run->user_only = true;
 			break;
 		case USER_ONLY:
 			run->user_only = true;
+			break;
+		case BY_CALLER:
+			run->by_caller = true;
 			break;
 		case 'h':
 			say(usage);
@@ -171,6 +174,8 @@ static void parse(int argc, char **argv, struct run *run)
 			misused("unknown option");
 		}
 	}
+	if (run->user_only && run->by_caller)
+		misused("--user-only and --kernel-by-caller exclude each other");
 	if (optind == argc)
 		misused("no program");
 	run->argv = argv + optind;

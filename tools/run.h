@@ -33,6 +33,7 @@ enum run_failure {
  * @dos: there is to be a file as MS-DOS PROFIL wrote it, too
  * @paragraphs: in a bucket of that; 0 for as few as can be
  * @user_only: leave out what happens in kernel mode
+ * @by_caller: count that where the program called the kernel, and not apart
  * @clock: enum prf_clock
  * @samples: ticks that we count ourselves; NULL if the module does
  * @start_ns: on the monotonic clock
@@ -54,6 +55,7 @@ struct run {
 	bool dos;
 	uint64_t paragraphs;
 	bool user_only;
+	bool by_caller;
 	uint32_t clock;
 	struct samples *samples;
 	uint64_t start_ns;

@@ -283,7 +283,7 @@ static void count(struct run *run, struct sampler *sampler,
 	space->image->ticks_ns += own_time(samples, sampler, sample->count_ns,
 					   space->image);
 	space->image->kernel += kernel;
-	if (kernel && run->user_only)
+	if (kernel && !run->by_caller)
 		space->image->left_out++;
 	else
 		count_at(run, space, kernel ? sample->pc : sample->ip);
