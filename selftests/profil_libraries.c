@@ -43,27 +43,27 @@ TEST_F(tool, opened_while_threads_run)
 	EXPECT_FUNCTION(&self->run.prf.images[0], "thread", 0);
 }
 
-/* At one address at the same time, in one image. */
+/* Two libraries at one address in one image, and each has its ticks. */
+#define EXPECT_ONE_PLACE() do { \
+	const struct prf_image *image = &self->run.prf.images[0]; \
+	EXPECT_EXIT(0); \
+	ASSERT_EQ(1, self->run.prf.nr); \
+	EXPECT_EQ(function_of(self->run.said, "first", 0).start, \
+		  function_of(self->run.said, "second", 0).start); \
+	EXPECT_FUNCTION_IN(image, LIBRARY_1, "first", 0); \
+	EXPECT_FUNCTION_IN(image, LIBRARY_2, "second", 0); \
+} while (0)
+
 TEST_F(tool, opened_by_parent_and_child)
 {
 	RUN("opener", "fork", library(LIBRARY_1), library(LIBRARY_2));
-	EXPECT_EXIT(0);
-	ASSERT_EQ(1, self->run.prf.nr);
-	EXPECT_EQ(function_of(self->run.said, "first", 0).start,
-		  function_of(self->run.said, "second", 0).start);
-	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
-	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_2, "second", 0);
+	EXPECT_ONE_PLACE();
 }
 
 TEST_F(tool, closed_and_another_in_its_place)
 {
 	RUN("opener", "open", library(LIBRARY_1), "close", "open", library(LIBRARY_2));
-	EXPECT_EXIT(0);
-	ASSERT_EQ(1, self->run.prf.nr);
-	EXPECT_EQ(function_of(self->run.said, "first", 0).start,
-		  function_of(self->run.said, "second", 0).start);
-	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_1, "first", 0);
-	EXPECT_FUNCTION_IN(&self->run.prf.images[0], LIBRARY_2, "second", 0);
+	EXPECT_ONE_PLACE();
 }
 
 TEST_F(tool, closed_and_opened_again)
