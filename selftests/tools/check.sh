@@ -37,6 +37,12 @@ skip()
 	echo "ok $number $1 # SKIP $2"
 }
 
+# Can terminals be had here? Not where /dev/pts is missing.
+has_terminals()
+{
+	python3 -c 'import pty; pty.openpty()' 2> /dev/null
+}
+
 # After the last test
 finish()
 {

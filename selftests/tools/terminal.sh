@@ -9,8 +9,8 @@
 # shellcheck source=selftests/tools/check.sh
 . "$(dirname "$0")/check.sh"
 
-if ! command -v python3 > /dev/null; then
-	skip 'terminals' 'there is no python3'
+if ! has_terminals; then
+	skip 'terminals' 'none can be had here'
 	finish
 fi
 make "$dir/terminal.prf" "$known" 600 300 85
