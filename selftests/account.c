@@ -6,6 +6,9 @@
  * into memory that they share with it, and end in every way there is. The test
  * reads the descriptor's account: each is in it once, with all its ticks.
  *
+ * CPU time by the kernel has what an idle processor needs to wake up, which no
+ * profile covers.
+ *
  * Whoever still uses the memory of a process that has ended, as ticks do on
  * their way to their counters, delays its entry: so the test waits for it.
  */
@@ -51,41 +54,11 @@ FIXTURE_TEARDOWN(account)
 	munmap(self->shared, PAGE);
 }
 
-static struct profil_account account_of(int fd)
-{
-	struct profil_account account = { .size = sizeof(account) };
-
-	if (ioctl(fd, PROFIL_IOC_ACCOUNT, &account))
-		memset(&account, 0xee, sizeof(account));
-	return account;
-}
-
-/* When no more than @running profiles are left; those of a moment ago. */
-static struct profil_account account_after(int fd, uint32_t running)
-{
-	struct profil_account account;
-	int tries = 10000;
-
-	do {
-		usleep(1000);
-		account = account_of(fd);
-	} while (account.running > running && --tries);
-	return account;
-}
-
 static int begin(int fd, struct shared *shared, unsigned int flags)
 {
 	struct profil_region all = overflow_bin(&shared->ticks, 8);
-	struct profil_set set = {
-		.size = sizeof(set),
-		.flags = flags,
-		.width = 8,
-		.nr_regions = 1,
-		.regions = (uintptr_t)&all,
-		.period_ns = MS,
-	};
 
-	return ioctl(fd, PROFIL_IOC_SET, &set);
+	return set_region_by(fd, &all, 8, MS, flags);
 }
 
 /* Use CPU time, in user mode and in the kernel, and say how much. */
@@ -127,7 +100,7 @@ static pid_t start(FIXTURE_DATA(account) *self)
 	EXPECT_EQ((shared)->ticks, (account)->counted); \
 	EXPECT_LT(0, (account)->kernel); \
 	EXPECT_GT((account)->ticks, (account)->kernel); \
-	EXPECT_LE((shared)->cpu_ns, (account)->cpu_time_ns); \
+	EXPECT_LE(0.9 * (shared)->cpu_ns, (account)->cpu_time_ns); \
 	EXPECT_CHANCE("ticks", (account)->ticks, due, due); \
 } while (0)
 
@@ -364,17 +337,10 @@ TEST_F(account, has_every_fate)
 	uint16_t *full = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct profil_region region = overflow_bin(full, 2);
-	struct profil_set set = {
-		.size = sizeof(set),
-		.width = 2,
-		.nr_regions = 1,
-		.regions = (uintptr_t)&region,
-		.period_ns = MS,
-	};
 	struct profil_account account;
 
 	*full = UINT16_MAX;
-	ASSERT_EQ(0, ioctl(self->fd, PROFIL_IOC_SET, &set));
+	ASSERT_EQ(0, set_region_by(self->fd, &region, 2, MS, 0));
 	work(self->shared);
 	munmap(full, PAGE);
 	work(self->shared);

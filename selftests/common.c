@@ -128,6 +128,45 @@ int set_regions(const struct profil_region *regions, unsigned int nr,
 	return profil_set(&set);
 }
 
+/* The same for one region, by a descriptor of the device. */
+int set_region_by(int fd, const struct profil_region *region,
+		  unsigned int width, uint64_t period_ns, unsigned int flags)
+{
+	struct profil_set set = {
+		.size = sizeof(set),
+		.flags = flags,
+		.width = width,
+		.nr_regions = 1,
+		.regions = (uintptr_t)region,
+		.period_ns = period_ns,
+	};
+
+	return ioctl(fd, PROFIL_IOC_SET, &set);
+}
+
+/* What profiles that have ended came to; nonsense if nobody tells. */
+struct profil_account account_of(int fd)
+{
+	struct profil_account account = { .size = sizeof(account) };
+
+	if (ioctl(fd, PROFIL_IOC_ACCOUNT, &account))
+		memset(&account, 0xee, sizeof(account));
+	return account;
+}
+
+/* The same, when no more than @running profiles are left. */
+struct profil_account account_after(int fd, uint32_t running)
+{
+	struct profil_account account;
+	int tries = 10000;
+
+	do {
+		usleep(1000);
+		account = account_of(fd);
+	} while (account.running > running && --tries);
+	return account;
+}
+
 /* The status of the calling process; all ones if there is none to be had. */
 struct profil_status status_now(void)
 {

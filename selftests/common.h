@@ -50,6 +50,11 @@ struct profil_region overflow_bin(void *bin, unsigned int width);
 int set_regions(const struct profil_region *regions, unsigned int nr,
 		unsigned int width, uint64_t period_ns, unsigned int flags);
 
+int set_region_by(int fd, const struct profil_region *region,
+		  unsigned int width, uint64_t period_ns, unsigned int flags);
+
+struct profil_account account_of(int fd);
+struct profil_account account_after(int fd, uint32_t running);
 struct profil_status status_now(void);
 bool burn_ticks(uint64_t nr);
 bool burn_counted(uint64_t nr);
