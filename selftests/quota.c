@@ -166,12 +166,6 @@ TEST_F(quota, exit_frees_it_whatever_descriptors_are_open)
 	struct profil_status status = { .size = sizeof(status) };
 	int fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	struct profil_region region = overflow_bin(&bin, sizeof(bin));
-	struct profil_set set = {
-		.size = sizeof(set),
-		.width = sizeof(bin),
-		.nr_regions = 1,
-		.regions = (uintptr_t)&region,
-	};
 	pid_t child;
 
 	ASSERT_LE(0, fd);
@@ -179,7 +173,8 @@ TEST_F(quota, exit_frees_it_whatever_descriptors_are_open)
 	child = fork_child();
 	ASSERT_LE(0, child);
 	if (!child)
-		_exit(become(self->user) || ioctl(fd, PROFIL_IOC_SET, &set));
+		_exit(become(self->user) ||
+		      set_region_by(fd, &region, sizeof(bin), 0, 0));
 	EXPECT_EQ(0, wait_child(child));
 	while (start_as(self->user) == EAGAIN)
 		usleep(1000);

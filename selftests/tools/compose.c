@@ -20,6 +20,8 @@
 
 #include <prf.h>
 
+#include "digits.h"
+
 #define LINE	1024
 
 static void __attribute__((noreturn)) bad(const char *line)
@@ -72,17 +74,6 @@ static void make_unreached(struct prf *prf, const char *line)
 		bad(line);
 	((struct prf_image *)made(prf_add_image(prf, path, reason)))->reach =
 		PRF_NOT_REACHED;
-}
-
-static void read_build_id(struct prf_object *object, const char *digits)
-{
-	unsigned int byte;
-
-	while (object->build_id_len < PRF_BUILD_ID &&
-	       sscanf(digits, "%2x", &byte) == 1) {
-		object->build_id[object->build_id_len++] = byte;
-		digits += 2;
-	}
 }
 
 static void make_object(struct prf_image *image, const char *line)

@@ -15,16 +15,7 @@
 
 #include <prf.h>
 
-static void read_build_id(struct prf_object *object, const char *digits)
-{
-	unsigned int byte;
-
-	while (object->build_id_len < PRF_BUILD_ID &&
-	       sscanf(digits, "%2x", &byte) == 1) {
-		object->build_id[object->build_id_len++] = byte;
-		digits += 2;
-	}
-}
+#include "digits.h"
 
 static uint32_t kind_of(const struct prf_image *image, const char *path)
 {
