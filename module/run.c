@@ -20,18 +20,39 @@ struct workqueue_struct *profil_wq;
 
 static atomic64_t profil_serial = ATOMIC64_INIT(0);
 
+/*
+ * Of bags. With a constructor, so that kernels that clear what they allocate
+ * leave them alone: each fork in a profiled program would pay for it, but of a
+ * bag only what has been put into it is ever read.
+ */
+static struct kmem_cache *profil_bags;
+
 /* Runs that have not been freed. */
 static atomic_t profil_runs = ATOMIC_INIT(0);
 
+static void profil_bag_construct(void *bag)
+{
+}
+
 int __init profil_run_init(void)
 {
+	profil_bags = kmem_cache_create("profil_bag",
+					PROFIL_BAG *
+					sizeof(struct profil_parcel), 0,
+					SLAB_ACCOUNT, profil_bag_construct);
+	if (!profil_bags)
+		return -ENOMEM;
 	/*
 	 * On the processor that has the ticks: it is awake. The last reference
 	 * to an address space may be dropped here, which can take long.
 	 */
 	profil_wq = alloc_workqueue("profil", PROFIL_WQ_PERCPU |
 				    WQ_CPU_INTENSIVE, 0);
-	return profil_wq ? 0 : -ENOMEM;
+	if (!profil_wq) {
+		kmem_cache_destroy(profil_bags);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /* No new runs can be made any more, but old ones may have work to do. */
@@ -39,6 +60,7 @@ void profil_run_exit(void)
 {
 	wait_var_event(&profil_runs, !atomic_read(&profil_runs));
 	destroy_workqueue(profil_wq);
+	kmem_cache_destroy(profil_bags);
 }
 
 static void profil_run_free(struct work_struct *work)
@@ -49,6 +71,7 @@ static void profil_run_free(struct work_struct *work)
 	profil_ledger_put(run->ledger);
 	profil_table_put(run->table);
 	mmdrop(run->mm);
+	kmem_cache_free(profil_bags, run->bag);
 	kvfree(run);
 	if (atomic_dec_and_test(&profil_runs))
 		wake_up_var(&profil_runs);
@@ -73,6 +96,11 @@ struct profil_run *profil_run_alloc(struct profil_table *table,
 	run = kvzalloc(struct_size(run, tallies, nr), GFP_KERNEL_ACCOUNT);
 	if (!run)
 		return NULL;
+	run->bag = kmem_cache_alloc(profil_bags, GFP_KERNEL);
+	if (!run->bag) {
+		kvfree(run);
+		return NULL;
+	}
 
 	atomic_inc(&profil_runs);
 	refcount_set(&run->refs, 1);

@@ -71,7 +71,8 @@ struct profil_parcel {
  * @mm: the address space; kept as a structure (mmgrab), not as memory
  * @ledger: where it is entered when it ends; a reference
  * @cpu_ns: CPU time covered
- * @lock: protects all from @state to @bag, and @tallies; hard interrupts off;
+ * @lock: protects all from @state to what @bag points to, and @tallies; hard
+ *	interrupts off;
  *	of the module's locks, the ledger's alone is taken inside
  * @state: enum profil_state; read without the lock too
  * @is_entered: it has been entered in the ledger
@@ -79,8 +80,8 @@ struct profil_parcel {
  *	it finds the bag empty; the worker alone unsets this
  * @nr_parcels: parcels in @bag
  * @totals: fates of the ticks
- * @bag: ticks that wait for their counters. A tick appends; only the holder
- *	of @delivery removes
+ * @bag: ticks that wait for their counters, PROFIL_BAG at most. A tick
+ *	appends; only the holder of @delivery removes
  * @delivery: held while parcels are delivered; mmap_lock is taken inside
  * @work: delivers; like @kick, has a reference to this while it is on its way
  * @kick: queues @work from where nobody may be woken
@@ -102,7 +103,7 @@ struct profil_run {
 	bool queued;
 	u32 nr_parcels;
 	struct profil_totals totals;
-	struct profil_parcel bag[PROFIL_BAG];
+	struct profil_parcel *bag;
 
 	struct mutex delivery;
 	struct delayed_work work;
