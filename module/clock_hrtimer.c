@@ -2,8 +2,8 @@
 /*
  * clock_hrtimer.c - ticks from timers of the module's own
  *
- * For systems where perf is throttled or refused. One timer for each
- * processor, pinned there, in hard interrupt context on PREEMPT_RT too.
+ * One timer for each processor, pinned there, in hard interrupt context on
+ * PREEMPT_RT too. Nothing but the module decides over it.
  *
  * Context: said at each function. Takes no locks.
  */

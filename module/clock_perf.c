@@ -5,7 +5,8 @@
  * One counter for each processor. It is an hrtimer that perf restarts after
  * each overflow at its last expiry plus hw.sample_period, read after the
  * overflow handler has returned: so the handler decides when the next one
- * comes.
+ * comes. perf's limits hold for it: where perf_event_max_sample_rate is below
+ * the rate of the ticks, they come late and in step with the kernel's clock.
  *
  * Context: said at each function. Takes no locks.
  */

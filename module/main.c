@@ -26,9 +26,10 @@
 #include "limits.h"
 #include "run.h"
 
-static char *clock = "perf";
+static char *clock = "hrtimer";
 module_param(clock, charp, 0444);
-MODULE_PARM_DESC(clock, "What makes the ticks: perf or hrtimer (default perf)");
+MODULE_PARM_DESC(clock,
+		 "What makes the ticks: hrtimer or perf (default hrtimer)");
 
 struct profil_limits profil_limits = {
 	.max_regions = 4096,
@@ -56,7 +57,7 @@ MODULE_PARM_DESC(restrict_fastprof,
 static const struct profil_clock_ops * __init profil_choose_clock(void)
 {
 	static const struct profil_clock_ops *const clocks[] = {
-		&profil_clock_perf, &profil_clock_hrtimer,
+		&profil_clock_hrtimer, &profil_clock_perf,
 	};
 	int i;
 

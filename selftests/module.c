@@ -271,7 +271,7 @@ TEST_F(module, defaults)
 	struct profil_info info;
 
 	load_with(_metadata, "", &info);
-	EXPECT_EQ(PROFIL_CLOCK_PERF, info.clock);
+	EXPECT_EQ(PROFIL_CLOCK_HRTIMER, info.clock);
 	EXPECT_EQ(4096, info.max_regions);
 	EXPECT_EQ(4096, info.max_profiles);
 	EXPECT_EQ(60000, info.min_period_ns);

@@ -143,4 +143,40 @@ TEST(ninety_to_ten_at_10_ms)
 	lockstep(_metadata, 10 * MS, 90);
 }
 
+#define MAX_SAMPLE_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+
+/* What perf makes of a rate is perf's; returns the rate before, or 0. */
+static int limit_perf(int rate)
+{
+	FILE *file = fopen(MAX_SAMPLE_RATE, "r+");
+	int before = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &before) != 1)
+		before = 0;
+	rewind(file);
+	fprintf(file, "%d", rate);
+	return fclose(file) ? 0 : before;
+}
+
+/*
+ * A counter that perf has stopped goes on at the kernel's next clock tick, in
+ * step with that: the perf clock gives the first function 55 to 63 % here.
+ */
+TEST(half_and_half_while_perf_is_throttled)
+{
+	struct profil_info info = { .size = sizeof(info) };
+	int rate;
+
+	ASSERT_EQ(0, profil_info(&info));
+	if (info.clock == PROFIL_CLOCK_PERF)
+		SKIP(return, "perf's counters are what is throttled");
+	rate = limit_perf(250);
+	if (!rate)
+		SKIP(return, "cannot change " MAX_SAMPLE_RATE);
+	lockstep(_metadata, MS, 50);
+	EXPECT_EQ(250, limit_perf(rate));
+}
+
 TEST_HARNESS_MAIN
