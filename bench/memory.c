@@ -2,10 +2,11 @@
 /*
  * memory.c - memory of the kernel and of profilers
  *
- *	memory kernel		for each profile, thread and region
+ *	memory kernel NR	for each profile and thread, of so many, and for
+ *				each region
  *	memory watched SECONDS	of the process that started this one, at the
- *				beginning and in the end; a hundredth of the time
- *				is spent in user mode, the rest asleep
+ *				beginning and in the end; all of the time is
+ *				spent in user mode
  */
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 
 #include "bench.h"
 
-#define NR	1000
+#define MAX_NR	1000
 
 static uint32_t bins[4096];
 
@@ -69,7 +70,7 @@ static void set(int nr)
 static double of_profiles(int nr)
 {
 	double before, used;
-	pid_t children[NR];
+	pid_t children[MAX_NR];
 	int wake[2], i;
 	char byte;
 
@@ -114,7 +115,7 @@ static void *wait_at_gate(void *unused)
 static double with_threads(int nr)
 {
 	double before = kernel_bytes(), used;
-	pthread_t threads[NR];
+	pthread_t threads[MAX_NR];
 	pthread_attr_t attr;
 	int i;
 
@@ -131,26 +132,28 @@ static double with_threads(int nr)
 	return used;
 }
 
-static void kernel(void)
+static void kernel(int nr)
 {
 	double threads[2], regions[2], profiles;
 
+	if (nr < 1 || nr > MAX_NR)
+		die("1 to %d", MAX_NR);
 	/* What is kept for the next time is there */
-	of_profiles(NR);
-	with_threads(NR);
-	profiles = of_profiles(NR);
-	threads[0] = with_threads(NR);
+	of_profiles(nr);
+	with_threads(nr);
+	profiles = of_profiles(nr);
+	threads[0] = with_threads(nr);
 	set(4096);
 	set(1);
 	regions[0] = kernel_bytes();
 	set(4096);
 	regions[1] = kernel_bytes();
 	set(1);
-	threads[1] = with_threads(NR);
+	threads[1] = with_threads(nr);
 
-	print_result("memory-profile", "profil", 0, profiles / NR, 0, "bytes");
+	print_result("memory-profile", "profil", 0, profiles / nr, 0, "bytes");
 	print_result("memory-thread", "profil", 0,
-		     (threads[1] - threads[0]) / NR, 0, "bytes");
+		     (threads[1] - threads[0]) / nr, 0, "bytes");
 	print_result("memory-region", "profil", 0,
 		     (regions[1] - regions[0]) / 4095, 0, "bytes");
 }
@@ -166,24 +169,23 @@ static double rss_of_parent(void)
 static void watched(int seconds)
 {
 	double first = rss_of_parent();
-	int i, us;
+	uint64_t end = monotonic_ns() + seconds * SECOND;
+	int us;
 
-	for (i = 0; i < seconds * 10; i++) {
+	while (monotonic_ns() < end)
 		for (us = 1000; us; us--)
 			spend_us();
-		usleep(99000);
-	}
 	printf("{\"seconds\": %d, \"first_kb\": %.0f, \"last_kb\": %.0f}\n",
 	       seconds, first, rss_of_parent());
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "kernel"))
-		kernel();
+	if (argc == 3 && !strcmp(argv[1], "kernel"))
+		kernel(atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "watched"))
 		watched(atoi(argv[2]));
 	else
-		die("usage: memory kernel | memory watched SECONDS");
+		die("usage: memory kernel NR | memory watched SECONDS");
 	return 0;
 }
