@@ -25,7 +25,7 @@ help:
 	@echo '                FUZZ_SECONDS'
 	@echo 'make setup      install what Debian 12 lacks; demo and test do it too'
 	@echo 'make bench      measure cost, truth and scale beside other profilers'
-	@echo '                in guests: 20 minutes; bench-quick: 6'
+	@echo '                in guests: 18 minutes; bench-quick: 5'
 	@echo 'make symcheck   compare what the module imports with module/symbols'
 	@echo 'make sparse     check the module with sparse'
 	@echo 'make checkpatch check the style of everything'

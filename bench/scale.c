@@ -23,7 +23,9 @@
 /* What processes share. */
 static struct shared {
 	uint32_t ready;
+	uint32_t done;
 	uint32_t bin;
+	uint64_t while_working;
 	uint64_t ticks;
 	uint64_t lost;
 	uint64_t missing;
@@ -31,9 +33,23 @@ static struct shared {
 } *shared;
 
 /* Who reads here sleeps until the other end is closed. */
-static int gate[2];
+static int enter[2];
+static int leave[2];
 
 static int us_each;
+
+static void pass(const int gate[2])
+{
+	char byte;
+
+	if (read(gate[0], &byte, 1))
+		die("read: %m");
+}
+
+static void add_one(uint32_t *number)
+{
+	__atomic_add_fetch(number, 1, __ATOMIC_RELEASE);
+}
 
 static void work(void)
 {
@@ -43,14 +59,9 @@ static void work(void)
 		spend_us();
 }
 
-static void take_part(void)
+static void add_working(uint64_t ticks)
 {
-	char byte;
-
-	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_RELEASE);
-	if (read(gate[0], &byte, 1))
-		die("read: %m");
-	work();
+	__atomic_add_fetch(&shared->while_working, ticks, __ATOMIC_RELAXED);
 }
 
 /* Books of an address space, added to the others'. */
@@ -69,30 +80,43 @@ static void add_books(void)
 			   __ATOMIC_RELAXED);
 }
 
-static void *run_thread(void *unused)
+/* Until they are that many, and the last of them is asleep. */
+static void wait_for(const uint32_t *number, int nr)
 {
-	take_part();
-	return unused;
+	while (__atomic_load_n(number, __ATOMIC_ACQUIRE) < nr)
+		usleep(10000);
+	usleep(10000);
 }
 
-static uint64_t go(int nr)
+/* What the work costs all of them; to begin and to end is not part of it. */
+static uint64_t watch(int nr)
 {
-	uint64_t begin;
+	uint64_t ns;
 
-	while (__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) < nr)
-		usleep(10000);
-	/* The last of them is asleep */
-	usleep(10000);
-	begin = busy_ns();
-	close(gate[1]);
-	return begin;
+	wait_for(&shared->ready, nr);
+	ns = busy_ns();
+	close(enter[1]);
+	wait_for(&shared->done, nr);
+	ns = busy_ns() - ns;
+	close(leave[1]);
+	return ns;
+}
+
+static void *run_thread(void *unused)
+{
+	add_one(&shared->ready);
+	pass(enter);
+	work();
+	add_one(&shared->done);
+	pass(leave);
+	return unused;
 }
 
 static uint64_t run_threads(int nr)
 {
 	pthread_t *threads = calloc(nr, sizeof(*threads));
 	pthread_attr_t attr;
-	uint64_t begin;
+	uint64_t ticks, ns;
 	int i;
 
 	pthread_attr_init(&attr);
@@ -100,16 +124,35 @@ static uint64_t run_threads(int nr)
 	for (i = 0; i < nr; i++)
 		if (pthread_create(&threads[i], &attr, run_thread, NULL))
 			die("cannot make thread %d", i);
-	begin = go(nr);
+	ticks = status_now().ticks;
+	ns = watch(nr);
+	add_working(status_now().ticks - ticks);
 	for (i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
-	return busy_ns() - begin;
+	return ns;
+}
+
+static void run_process(void)
+{
+	uint64_t ticks;
+
+	close(enter[1]);
+	close(leave[1]);
+	add_one(&shared->ready);
+	pass(enter);
+	ticks = status_now().ticks;
+	work();
+	add_working(status_now().ticks - ticks);
+	add_one(&shared->done);
+	pass(leave);
+	add_books();
+	_exit(0);
 }
 
 static uint64_t run_processes(int nr)
 {
-	uint64_t begin;
+	uint64_t ns;
 	int i;
 
 	for (i = 0; i < nr; i++) {
@@ -117,17 +160,13 @@ static uint64_t run_processes(int nr)
 
 		if (child < 0)
 			die("fork: %m");
-		if (child)
-			continue;
-		close(gate[1]);
-		take_part();
-		add_books();
-		_exit(0);
+		if (!child)
+			run_process();
 	}
-	begin = go(nr);
+	ns = watch(nr);
 	while (wait(NULL) > 0)
 		;
-	return busy_ns() - begin;
+	return ns;
 }
 
 static void start(uint64_t period_ns)
@@ -144,10 +183,11 @@ static uint64_t measure(uint64_t (*run)(int nr), int nr, uint64_t period_ns)
 	uint64_t ns;
 
 	start(period_ns);
-	if (pipe(gate))
+	if (pipe(enter) || pipe(leave))
 		die("pipe: %m");
 	ns = run(nr);
-	close(gate[0]);
+	close(enter[0]);
+	close(leave[0]);
 	if (status_now().unfollowed)
 		die("%llu children have no profile", status_now().unfollowed);
 	add_books();
@@ -178,7 +218,7 @@ int main(int argc, char **argv)
 	/* What comes once, comes here. */
 	measure(run, nr, SECOND);
 	few_ns = measure(run, nr, SECOND);
-	few = shared->ticks;
+	few = shared->while_working;
 	many_ns = measure(run, nr, PERIOD_NS);
 	printf("{\"name\": \"scale-%s\", \"x\": %d, \"processors\": %ld, \"ticks\": %llu, \"lost\": %llu, \"missing\": %lld, \"in_counters\": %u, \"due\": %.1f, \"cost\": %.1f}\n",
 	       what, nr, sysconf(_SC_NPROCESSORS_ONLN),
@@ -186,7 +226,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)shared->lost,
 	       (long long)shared->missing, shared->bin,
 	       (double)shared->covered_ns / PERIOD_NS,
-	       (double)(int64_t)(many_ns - few_ns) / (shared->ticks - few) /
-	       NS_PER_INSN);
+	       (double)(int64_t)(many_ns - few_ns) /
+	       (shared->while_working - few) / NS_PER_INSN);
 	return 0;
 }

@@ -2,13 +2,16 @@
 /*
  * tick.c - what a clock tick costs a program
  *
- *	tick FLOOR.KO [ROUNDS]
+ *	tick FLOORS [ROUNDS]
+ *
+ * FLOORS is the directory of modules whose ticks do nothing.
  *
  * A loop of a fixed number of instructions takes longer by the ticks that come
  * meanwhile. Where time is a count of instructions the difference, divided by
  * the number of ticks, is the cost of one, from the processor's interrupt to
  * its return. Everything is measured in turn, in several rounds.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,7 +38,7 @@ OWN_TEXT(work) static void work_and_ask(int us)
 	}
 }
 
-/* One of these is measured. */
+/* One of these is measured; without regions the tool is a module. */
 struct subject {
 	const char *name;
 	const char *tool;
@@ -84,20 +87,25 @@ static double stop(void)
 	return last.ticks;
 }
 
-static void measure(struct subject *subject, const char *floor)
+static void load_floor(const char *floors, const struct subject *subject)
+{
+	char file[PATH_MAX], parameters[64];
+
+	snprintf(file, sizeof(file), "%s/%s.ko", floors, subject->tool);
+	sprintf(parameters, "period_ns=%llu",
+		(unsigned long long)subject->period_ns);
+	load_module(file, parameters);
+}
+
+static void measure(struct subject *subject, const char *floors)
 {
 	double ticks = 0;
 	uint64_t ns;
 
 	if (subject->nr_regions)
 		start(subject);
-	else if (subject->period_ns) {
-		char parameters[64];
-
-		sprintf(parameters, "period_ns=%llu",
-			(unsigned long long)subject->period_ns);
-		load_module(floor, parameters);
-	}
+	else if (subject->period_ns)
+		load_floor(floors, subject);
 	/* What comes once is over, and the pages are there. */
 	subject->work(2000);
 	if (subject->nr_regions)
@@ -109,7 +117,7 @@ static void measure(struct subject *subject, const char *floor)
 		ticks += stop();
 	else if (subject->period_ns) {
 		ticks = (double)ns / subject->period_ns;
-		unload_module("floor");
+		unload_module(subject->tool);
 	}
 	sample_add(&subject->ns, ns);
 	sample_add(&subject->ticks, ticks);
@@ -136,6 +144,7 @@ int main(int argc, char **argv)
 		[ASKING] = { .nr_regions = 1, .width = 4, .work = work_and_ask,
 			     .period_ns = SECOND },
 		[FIRST] = { "tick", "floor", 0, 0, work, PERIOD_NS },
+		{ "tick", "floor_timer", 0, 0, work, PERIOD_NS },
 		{ "tick", "profil", 1, 4, work, PERIOD_NS },
 		{ "tick", "profil", 16, 4, work, PERIOD_NS },
 		{ "tick", "profil", 256, 4, work, PERIOD_NS },
@@ -149,7 +158,7 @@ int main(int argc, char **argv)
 	int i, round;
 
 	if (argc < 2)
-		die("usage: tick FLOOR.KO [ROUNDS]");
+		die("usage: tick FLOORS [ROUNDS]");
 	for (round = 0; round < rounds; round++)
 		for (i = 0; i < nr; i++)
 			measure(&subjects[i], argv[1]);
