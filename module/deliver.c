@@ -285,17 +285,16 @@ static void profil_deliver_send_kick(struct profil_run *run)
 }
 
 /*
- * Take what the worker needs. A run that has been ended meanwhile has nobody
- * left to write for.
+ * Take what the worker needs. Memory that nobody uses any more has nobody left
+ * to write for. The run cannot go away here: who ends it waits for this
+ * interval first, see profil_clock_end().
  */
 static bool profil_deliver_hold(struct profil_run *run)
 {
-	if (!refcount_inc_not_zero(&run->refs))
+	if (!mmget_not_zero(run->mm))
 		return false;
-	if (mmget_not_zero(run->mm))
-		return true;
-	profil_run_put(run);
-	return false;
+	refcount_inc(&run->refs);
+	return true;
 }
 
 static struct profil_parcel *profil_bag_find(struct profil_run *run, u32 region,

@@ -141,9 +141,8 @@ static void profil_profile_end(struct profil_profile *profile)
 				  lockdep_is_held(&profile->publish));
 	spin_unlock(&profile->publish);
 
-	/* The program may have removed the anchor itself, and run on */
-	if (atomic_read(&mm->mm_users))
-		profil_clock_end(mm);
+	/* A thread that is on its way out may have a tick at this moment */
+	profil_clock_end(mm);
 	profil_space_remove(&profile->space);
 	if (run)
 		profil_run_put(run);
