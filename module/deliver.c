@@ -224,6 +224,34 @@ static bool profil_deliver_done(struct profil_run *run)
 }
 
 /**
+ * profil_give_back_work() - give the memory of a run back, and the run
+ * @work: of a run, with a reference
+ *
+ * Context: process, on a kernel thread. Waits for the program's asynchronous
+ * input and for the servers of its files, which may take for ever.
+ */
+void profil_give_back_work(struct work_struct *work)
+{
+	struct profil_run *run = container_of(work, struct profil_run,
+					      give_back);
+
+	mmput(run->mm);
+	profil_run_put(run);
+}
+
+/*
+ * What the last user of the memory has to wait for is not the worker's
+ * business, by whom everybody's ticks are delivered.
+ */
+static void profil_give_back(struct profil_run *run)
+{
+	if (atomic_add_unless(&run->mm->mm_users, -1, 1))
+		profil_run_put(run);
+	else
+		queue_work(profil_give_back_wq, &run->give_back);
+}
+
+/**
  * profil_deliver_work() - the worker
  * @work: of a run, with a reference
  *
@@ -246,8 +274,7 @@ void profil_deliver_work(struct work_struct *work)
 				     msecs_to_jiffies(1 << (tries - 1)) : 0);
 		return;
 	}
-	mmput(run->mm);
-	profil_run_put(run);
+	profil_give_back(run);
 }
 
 static unsigned long profil_deliver_delay(const struct profil_run *run)

@@ -16,6 +16,7 @@ void profil_deliver_queue(struct profil_run *run, bool soon);
 void profil_deliver_hurry(struct profil_run *run);
 void profil_deliver_kick(struct irq_work *kick);
 void profil_deliver_work(struct work_struct *work);
+void profil_give_back_work(struct work_struct *work);
 
 void profil_deliver_now(struct profil_run *run);
 void profil_deliver_last(struct profil_run *run);

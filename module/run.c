@@ -18,6 +18,9 @@
 /* Delivers and frees; everything on it is drained before the module goes. */
 struct workqueue_struct *profil_wq;
 
+/* What may wait for long, so that nothing else has to wait for that. */
+struct workqueue_struct *profil_give_back_wq;
+
 static atomic64_t profil_serial = ATOMIC64_INIT(0);
 
 /*
@@ -42,23 +45,29 @@ int __init profil_run_init(void)
 					SLAB_ACCOUNT, profil_bag_construct);
 	if (!profil_bags)
 		return -ENOMEM;
-	/*
-	 * On the processor that has the ticks: it is awake. The last reference
-	 * to an address space may be dropped here, which can take long.
-	 */
+	/* On the processor that has the ticks: it is awake. */
 	profil_wq = alloc_workqueue("profil", PROFIL_WQ_PERCPU |
 				    WQ_CPU_INTENSIVE, 0);
-	if (!profil_wq) {
-		kmem_cache_destroy(profil_bags);
-		return -ENOMEM;
-	}
+	if (!profil_wq)
+		goto free_bags;
+	profil_give_back_wq = alloc_workqueue("profil_give_back", WQ_UNBOUND,
+					      WQ_MAX_ACTIVE);
+	if (!profil_give_back_wq)
+		goto free_wq;
 	return 0;
+
+free_wq:
+	destroy_workqueue(profil_wq);
+free_bags:
+	kmem_cache_destroy(profil_bags);
+	return -ENOMEM;
 }
 
 /* No new runs can be made any more, but old ones may have work to do. */
 void profil_run_exit(void)
 {
 	wait_var_event(&profil_runs, !atomic_read(&profil_runs));
+	destroy_workqueue(profil_give_back_wq);
 	destroy_workqueue(profil_wq);
 	kmem_cache_destroy(profil_bags);
 }
@@ -116,6 +125,7 @@ struct profil_run *profil_run_alloc(struct profil_table *table,
 	mutex_init(&run->delivery);
 	INIT_DELAYED_WORK(&run->work, profil_deliver_work);
 	profil_init_irq_work(&run->kick, profil_deliver_kick);
+	INIT_WORK(&run->give_back, profil_give_back_work);
 	INIT_RCU_WORK(&run->free_work, profil_run_free);
 	for (i = 0; i < nr; i++)
 		run->tallies[i].state = table->map.bins[i].state;

@@ -85,6 +85,8 @@ struct profil_parcel {
  * @delivery: held while parcels are delivered; mmap_lock is taken inside
  * @work: delivers; like @kick, has a reference to this while it is on its way
  * @kick: queues @work from where nobody may be woken
+ * @give_back: the last of the worker, if nobody else uses the memory of @mm
+ *	any more; has the worker's reference
  * @free_work: frees this after a grace period
  * @tallies: fates of ticks by region; a region's state is read without the
  *	lock too
@@ -108,12 +110,14 @@ struct profil_run {
 	struct mutex delivery;
 	struct delayed_work work;
 	struct irq_work kick;
+	struct work_struct give_back;
 	struct rcu_work free_work;
 
 	struct profil_tally tallies[];
 };
 
 extern struct workqueue_struct *profil_wq;
+extern struct workqueue_struct *profil_give_back_wq;
 
 int profil_run_init(void);
 void profil_run_exit(void);

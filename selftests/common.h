@@ -66,6 +66,12 @@ pid_t fork_child(void);
 int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);
 
+/* A file system whose file "bins", a page, can be opened and never read. */
+#define SILENT_FS	"/run/profil-silent"
+
+pid_t mount_silent_fs(void);
+int unmount_silent_fs(pid_t child);
+
 int userfault(void *page, unsigned int flags);
 
 uint64_t sum16(const uint16_t *bins, size_t nr);

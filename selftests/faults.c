@@ -570,31 +570,6 @@ TEST_F(faults, shared_file_on_a_disk)
 	nothing_lost(_metadata, self, bin, 0);
 }
 
-/* Where a helper has mounted a file system whose file is never read. */
-#define SILENT	"/run/profil-silent"
-
-static pid_t mount_silent_fs(void)
-{
-	char path[4096];
-	pid_t child;
-	int patience = 1000;
-
-	if (system("modprobe -q fuse; mkdir -p " SILENT))
-		return -1;
-	helper_path(path, sizeof(path), "silent_fs");
-	child = fork_child();
-	if (!child) {
-		execl(path, path, SILENT, NULL);
-		_exit(127);
-	}
-	while (access(SILENT "/bins", F_OK) && --patience) {
-		if (waitpid(child, NULL, WNOHANG))
-			return -1;
-		usleep(10000);
-	}
-	return child;
-}
-
 /* Neither a shared nor a private mapping is touched, for who knows how long. */
 TEST_F(faults, file_of_a_file_system_that_is_silent)
 {
@@ -605,7 +580,7 @@ TEST_F(faults, file_of_a_file_system_that_is_silent)
 
 	if (child < 0)
 		SKIP(return, "no FUSE to be had");
-	fd = open(SILENT "/bins", O_RDWR | O_CLOEXEC);
+	fd = open(SILENT_FS "/bins", O_RDWR | O_CLOEXEC);
 	EXPECT_LE(0, fd);
 	for (i = 0; i < 2; i++) {
 		bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, kinds[i], fd, 0);
@@ -618,9 +593,7 @@ TEST_F(faults, file_of_a_file_system_that_is_silent)
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	/* Nobody waits for it: it can be taken away. */
 	close(fd);
-	EXPECT_EQ(0, kill(child, SIGKILL));
-	EXPECT_EQ(-SIGKILL, wait_child(child));
-	EXPECT_EQ(0, umount2(SILENT, MNT_DETACH));
+	EXPECT_EQ(0, unmount_silent_fs(child));
 }
 
 TEST_F(faults, memory_of_a_device)

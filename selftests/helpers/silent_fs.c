@@ -4,12 +4,14 @@
  *
  * Mounts itself by FUSE at the directory that its argument names, and answers
  * whatever the kernel asks on the way to a mapping of the file "bins", a page
- * long. Requests to read it have no answer: who touches its memory waits.
+ * long. Requests to read it have no answer: who touches its memory waits, and
+ * so does who reads it asynchronously, in the end.
  * Serves until it is killed; exit status 1 if there is no FUSE to be had.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -60,6 +62,9 @@ static void answer_init(void)
 		.major = FUSE_KERNEL_VERSION,
 		.minor = FUSE_KERNEL_MINOR_VERSION,
 		.max_write = 4096,
+		.flags = FUSE_ASYNC_DIO,
+		.max_background = UINT16_MAX,
+		.congestion_threshold = UINT16_MAX,
 	};
 
 	answer(0, &out, sizeof(out));
@@ -113,6 +118,10 @@ static void serve(void)
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
+		break;
+	case FUSE_FLUSH:
+	case FUSE_RELEASE:
+		answer(0, NULL, 0);
 		break;
 	default:
 		answer(-ENOSYS, NULL, 0);
