@@ -18,6 +18,7 @@
  * Context: process, may sleep. The functions of the anchor are called with
  * mmap_lock held for writing.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -405,10 +406,12 @@ struct profil_profile *profil_profile_lock_or_make(struct file *file)
 		if (profile)
 			return profile;
 		profile = profil_profile_make(file);
-		cond_resched();
+		if (profile != ERR_PTR(-EEXIST))
+			return profile;
 		/* Another thread was faster, or is about to end its profile. */
-	} while (profile == ERR_PTR(-EEXIST));
-	return profile;
+		usleep_range(100, 1000);
+	} while (!fatal_signal_pending(current));
+	return ERR_PTR(-EINTR);
 }
 
 /**
