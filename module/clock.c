@@ -211,7 +211,8 @@ static void profil_interval_close(struct profil_cpu *cpu,
 
 /**
  * profil_clock_tick() - the interrupt
- * @regs: what it interrupted
+ * @regs: what it interrupted; NULL if that is unknown, which it is when a
+ *	processor that goes offline lets its timers expire
  *
  * Context: hard interrupt.
  * Return: when the next one shall come, or PROFIL_PARKED.
@@ -228,7 +229,7 @@ u64 profil_clock_tick(struct pt_regs *regs)
 	if (!run) {
 		profil_interval_close(cpu, current, now);
 	} else if (cpu->mm == mm && cpu->serial == run->serial) {
-		bool user = user_mode(regs);
+		bool user = regs && user_mode(regs);
 		u64 pc = user ? instruction_pointer(regs) :
 				profil_user_pc(current);
 
@@ -489,7 +490,7 @@ int profil_clock_get(void)
 		err = profil_clock_up();
 	mutex_unlock(&profil_clock_mutex);
 	if (err)
-		atomic_dec(&profil_clock_users);
+		profil_clock_put();
 	return err;
 }
 

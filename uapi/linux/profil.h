@@ -143,7 +143,8 @@ struct profil_region {
  *           large; a base is not aligned; the overflow bin is not the last
  *           region; PROFIL_SET_SVR4_STOP with counters that are not 16-bit
  *   EACCES  ticks this fast have been forbidden (module parameter
- *           restrict_fastprof), or the hardware has no timers fine enough
+ *           restrict_fastprof), or the hardware has no timers fine enough,
+ *           or the descriptor is not open for reading
  *   EFAULT  @regions, @timeval or, with PROFIL_SET_CHECK, counters are not
  *           valid memory
  *   EAGAIN  the user has as many profiles as allowed (max_profiles)
