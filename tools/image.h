@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "account.h"
+#include "loader.h"
 #include "maps.h"
 #include "prf.h"
 
@@ -77,6 +78,8 @@ struct area {
  * @nr: number of objects
  * @objects: in the order in which they were found
  * @users: address spaces in which it is executed
+ * @code: address of its first instruction
+ * @loader: what is known of the loader
  * @kept: what was counted, once nobody counts there any more
  */
 struct image {
@@ -104,6 +107,8 @@ struct image {
 	size_t nr;
 	struct object *objects;
 	unsigned int users;
+	uint64_t code;
+	struct loader loader;
 	struct prf kept;
 };
 

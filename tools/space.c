@@ -32,6 +32,7 @@ struct space *space_new(struct image *image, pid_t tid)
 	space->image = image;
 	image->users++;
 	space->code = start.entry;
+	image->code = start.entry;
 	space->base = start.loader;
 	return space;
 }

@@ -126,6 +126,7 @@ static void begin(struct run *run, struct tracee *tracee)
 	}
 	if (space->base)
 		loader_begin(&space->loader, tracee->tid, space->code);
+	space->image->loader = space->loader;
 	begin_samples(run, tracee);
 }
 
@@ -153,14 +154,35 @@ static void on_exec(struct trace *trace, pid_t tid)
 	image->uncovered_ns = process_cpu_ns(tid) - tracee->cpu_ns;
 }
 
-/* A process or thread has made another. */
+static void on_stop(struct trace *trace, pid_t tid, int status);
+
+/* Killed, it may be gone; its number will be another's. */
+static bool is_there(pid_t tid)
+{
+	siginfo_t info;
+
+	return !waitid(P_PID, tid, &info, WEXITED | WSTOPPED | WNOHANG |
+		       WNOWAIT | __WALL);
+}
+
+/* A process or thread has made another, which may wait for this. */
 static void on_birth(struct trace *trace, pid_t tid)
 {
+	struct tracee *tracee;
 	unsigned long child;
+	int held;
 
-	if (!ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) &&
-	    !tracee_born(&trace->tracees, child, tid))
+	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) || !is_there(child))
+		return;
+	tracee = tracee_born(&trace->tracees, child, tid);
+	if (!tracee) {
 		no_memory(trace);
+		return;
+	}
+	held = tracee->held;
+	tracee->held = 0;
+	if (held)
+		on_stop(trace, child, held);
 }
 
 /* A child that is to have counters of its own. */
@@ -227,6 +249,7 @@ static void on_loader(struct trace *trace, struct tracee *tracee,
 	failed = loader_follow(&space->loader, tracee->tid);
 	if (failed)
 		say_elsewhere(space->image, failed, 0);
+	space->image->loader = space->loader;
 }
 
 /* It has stopped as a shell's job does: so do we, for the shell to see. */
@@ -271,12 +294,16 @@ static void on_event(struct trace *trace, struct tracee *tracee, int event)
 
 static void on_stop(struct trace *trace, pid_t tid, int status)
 {
-	struct tracee *tracee = tracee_born(&trace->tracees, tid, 0);
+	struct tracee *tracee = tracee_add(&trace->tracees, tid);
 	int signal = WSTOPSIG(status), event = status >> 16;
 	enum loader_stop stop;
 
 	if (!tracee) {
 		no_memory(trace);
+		return;
+	}
+	if (!tracee->told) {
+		tracee->held = status;
 		return;
 	}
 	if (event == PTRACE_EVENT_STOP && stops_jobs(signal)) {
@@ -291,23 +318,64 @@ static void on_stop(struct trace *trace, pid_t tid, int status)
 	ptrace(PTRACE_CONT, tid, NULL, stop || event ? 0 : signal);
 }
 
+/* What is known of its loader; of an orphan, from what it executes. */
+static const struct loader *loader_of(const struct trace *trace,
+				      const struct tracee *tracee)
+{
+	const struct run *run = trace->run;
+	struct start start;
+	size_t i;
+
+	if (tracee->space)
+		return &tracee->space->loader;
+	process_start(tracee->tid, &start);
+	for (i = run->nr; i-- && start.entry;)
+		if (run->images[i]->code == start.entry)
+			return &run->images[i]->loader;
+	return NULL;
+}
+
+static bool is_birth(int event)
+{
+	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+		event == PTRACE_EVENT_CLONE;
+}
+
 /* Let it go, with what it would have found without us. */
 static void let_go(struct trace *trace, pid_t tid, int status)
 {
-	struct tracee *tracee = tracee_born(&trace->tracees, tid, 0);
 	int signal = status >> 16 ? 0 : WSTOPSIG(status);
+	const struct loader *loader;
+	struct tracee *tracee;
 	enum loader_stop stop;
 
-	if (tracee && tracee->space) {
+	if (is_birth(status >> 16))
+		on_birth(trace, tid);
+	tracee = tracee_add(&trace->tracees, tid);
+	loader = tracee ? loader_of(trace, tracee) : NULL;
+	if (loader) {
 		stop = stopped_by_loader(tracee, status);
 		if (stop) {
 			loader_go_on(&tracee->space->loader, tid, stop);
 			signal = 0;
 		}
-		loader_leave(&tracee->space->loader, tid);
+		loader_leave(loader, tid);
 	}
 	ptrace(PTRACE_DETACH, tid, NULL, signal);
 	tracee_forget(&trace->tracees, tid);
+}
+
+/* Those that wait to be told of, all of them or those that wait in vain. */
+static void let_held_go(struct trace *trace, bool all)
+{
+	struct tracees *tracees = &trace->tracees;
+	size_t i;
+
+	for (i = tracees->nr; i--;)
+		if (tracees->list[i].held &&
+		    (all || tracee_is_orphan(tracees, tracees->list[i].tid)))
+			let_go(trace, tracees->list[i].tid,
+			       tracees->list[i].held);
 }
 
 static void on_end(struct trace *trace, pid_t tid, int status)
@@ -387,6 +455,7 @@ static void release(struct trace *trace)
 	struct tracees *tracees = &trace->tracees;
 	size_t i;
 
+	let_held_go(trace, true);
 	for (i = 0; i < tracees->nr; i++) {
 		if (tracees->list[i].space)
 			loader_leave(&tracees->list[i].space->loader,
@@ -416,13 +485,18 @@ void trace_follow(struct run *run, int signals)
 		.tracees = { .run = run },
 		.signals = signals,
 	};
+	struct tracee *tracee;
 
-	if (run->samples && samples_watch(run->samples, signals))
+	tracee = tracee_add(&trace.tracees, run->pid);
+	if (!tracee || (run->samples && samples_watch(run->samples, signals)))
 		no_memory(&trace);
+	else
+		tracee->told = true;
 	while (!trace.done) {
 		wait_for_event(&trace);
 		handle_signal(&trace);
 		handle_events(&trace, on_stop);
+		let_held_go(&trace, false);
 	}
 	release(&trace);
 	tracees_free(&trace.tracees);

@@ -31,28 +31,17 @@ static bool share_memory(pid_t tid, pid_t parent)
 	return !process_read(tid, &process) && process.tgid != tid;
 }
 
-/* Whoever has not been told of yet comes from a process that has stopped. */
-static pid_t parent_of(pid_t tid)
-{
-	struct process process;
-
-	if (process_read(tid, &process))
-		return 0;
-	return process.tgid != tid ? process.tgid : process.ppid;
-}
-
 /**
- * tracee_born() - a process or thread has come into being
+ * tracee_add() - a process or thread, of which nothing more is known
  * @tracees: receives it
  * @tid: the thread
- * @parent: from which it comes, or 0 if that is not known
  *
  * Return: the tracee, or NULL if there is no memory. It stays where it is
  * until the next comes or goes.
  */
-struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent)
+struct tracee *tracee_add(struct tracees *tracees, pid_t tid)
 {
-	struct tracee *list, *tracee = tracee_find(tracees, tid), *from;
+	struct tracee *list, *tracee = tracee_find(tracees, tid);
 
 	if (tracee)
 		return tracee;
@@ -60,9 +49,26 @@ struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent)
 	if (!list)
 		return NULL;
 	tracees->list = list;
-	tracee = &list[tracees->nr];
+	tracee = &list[tracees->nr++];
 	*tracee = (struct tracee) { .tid = tid };
-	from = tracee_find(tracees, parent ?: parent_of(tid));
+	return tracee;
+}
+
+/**
+ * tracee_born() - a process or thread has come into being
+ * @tracees: receives it
+ * @tid: the thread
+ * @parent: the thread that has made it, and has stopped
+ *
+ * Return: the tracee, as tracee_add() does.
+ */
+struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent)
+{
+	struct tracee *tracee = tracee_add(tracees, tid), *from;
+
+	if (!tracee || tracee->told)
+		return tracee;
+	from = tracee_find(tracees, parent);
 	if (from && from->space) {
 		tracee->forked = !share_memory(tid, from->tid);
 		tracee->space = tracee->forked ? space_copy(from->space) :
@@ -70,8 +76,45 @@ struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent)
 		if (!tracee->space)
 			return NULL;
 	}
-	tracees->nr++;
+	tracee->told = true;
 	return tracee;
+}
+
+/* It, or a child of it that was given its own parent (CLONE_PARENT). */
+static bool may_have_made(const struct tracee *tracee,
+			  const struct process *child, uint64_t code)
+{
+	struct process process;
+
+	if (!tracee->told || process_read(tracee->tid, &process))
+		return false;
+	/* Not every process tells where its code is */
+	if (code && tracee->space && tracee->space->code != code)
+		return false;
+	return process.tgid == child->ppid || process.ppid == child->ppid;
+}
+
+/**
+ * tracee_is_orphan() - nobody is left who could tell of it
+ * @tracees: who is followed; all that have ended are forgotten
+ * @tid: a thread that has not been told of
+ *
+ * Whoever is killed while it forks does not tell of its child.
+ */
+bool tracee_is_orphan(const struct tracees *tracees, pid_t tid)
+{
+	struct process child;
+	struct start start;
+	size_t i;
+
+	/* Threads end with those that have made them */
+	if (process_read(tid, &child) || child.tgid != tid)
+		return false;
+	process_start(tid, &start);
+	for (i = 0; i < tracees->nr; i++)
+		if (may_have_made(&tracees->list[i], &child, start.entry))
+			return false;
+	return true;
 }
 
 /**

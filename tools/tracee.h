@@ -20,6 +20,9 @@
  * @space: where it is; NULL before its first exec
  * @cpu_ns: of a process, its CPU time when it began with its image
  * @sampler: its ticks, if we count them
+ * @held: the stop in which it waits until it is told of, as waitpid() tells it;
+ *	0 if it does not
+ * @told: who has made it is known
  * @started: its first stop has been seen
  * @forked: it is the first thread of a space that was copied
  */
@@ -28,6 +31,8 @@ struct tracee {
 	struct space *space;
 	uint64_t cpu_ns;
 	struct sampler *sampler;
+	int held;
+	bool told;
 	bool started;
 	bool forked;
 };
@@ -45,7 +50,9 @@ struct tracees {
 };
 
 struct tracee *tracee_find(struct tracees *tracees, pid_t tid);
+struct tracee *tracee_add(struct tracees *tracees, pid_t tid);
 struct tracee *tracee_born(struct tracees *tracees, pid_t tid, pid_t parent);
+bool tracee_is_orphan(const struct tracees *tracees, pid_t tid);
 void tracee_settle(struct tracees *tracees, struct tracee *tracee);
 void tracee_forget(struct tracees *tracees, pid_t tid);
 void tracees_drain(struct tracees *tracees, const struct space *space);

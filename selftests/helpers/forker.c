@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * forker.c - makes children in unusual ways
+ *
+ *	forker DEED N [PATH]
+ *
+ * reuse N PATH	N times a child of one program ends at once, and one of another
+ *		that has its number opens the library; prints how many of these
+ *		were killed, or "no numbers" if they cannot be chosen
+ * parent N PATH	N times a child gives its own parent a child, which
+ *		opens the library; prints how many were killed
+ * kill N	N times a child is killed while it makes children, all of whom
+ *		are waited for; prints "done"
+ *
+ * Of itself it runs with: ends NUMBER, opens NUMBER PATH, gives 0 PATH.
+ */
+#include <dlfcn.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Microseconds of a life that is about to end. */
+#define SHORT_US	200
+#define LONG_US		800
+
+#define NO_NUMBERS	3
+
+static char *program;
+
+static int opens(const char *path)
+{
+	return !dlopen(path, RTLD_NOW);
+}
+
+/* Itself as another program; how that ended. */
+static pid_t start(const char *deed, int number, const char *path)
+{
+	char text[16];
+	pid_t child = fork();
+
+	snprintf(text, sizeof(text), "%d", number);
+	if (!child) {
+		execl(program, program, deed, text, path, NULL);
+		_exit(99);
+	}
+	return child;
+}
+
+static int status_of(pid_t child)
+{
+	int status = -1;
+
+	waitpid(child, &status, 0);
+	return status;
+}
+
+/* A child that has this number; a path for it to open, or NULL. */
+static int number(pid_t number, const char *path)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&number,
+		.set_tid_size = 1,
+	};
+	pid_t child = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (!child)
+		_exit(path ? opens(path) : 0);
+	if (child < 0)
+		return NO_NUMBERS;
+	return WIFSIGNALED(status_of(child));
+}
+
+static void reuse(int n, const char *path)
+{
+	pid_t free_number = fork();
+	int killed = 0, status;
+
+	if (!free_number)
+		_exit(0);
+	waitpid(free_number, NULL, 0);
+	while (n--) {
+		status = status_of(start("ends", free_number, NULL));
+		if (WEXITSTATUS(status) == NO_NUMBERS) {
+			puts("no numbers");
+			return;
+		}
+		status = status_of(start("opens", free_number, path));
+		killed += WEXITSTATUS(status) == 1;
+	}
+	printf("killed %d\n", killed);
+}
+
+static int give(const char *path)
+{
+	pid_t child = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+
+	if (!child) {
+		usleep(SHORT_US);
+		_exit(opens(path));
+	}
+	return child < 0;
+}
+
+static void take(int n, const char *path)
+{
+	int killed = 0, status;
+
+	while (n--) {
+		start("gives", 0, path);
+		while (wait(&status) > 0)
+			killed += WIFSIGNALED(status);
+	}
+	printf("killed %d\n", killed);
+}
+
+static void __attribute__((noreturn)) make_children(void)
+{
+	pid_t child;
+
+	for (;;) {
+		child = fork();
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* The pipe is closed when the last of them has ended. */
+static void kill_while_it_forks(void)
+{
+	int ends[2];
+	pid_t child;
+	char byte;
+
+	if (pipe(ends))
+		exit(99);
+	child = fork();
+	if (!child)
+		make_children();
+	close(ends[1]);
+	usleep(SHORT_US + rand() % (LONG_US - SHORT_US));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	if (read(ends[0], &byte, 1))
+		exit(99);
+	close(ends[0]);
+}
+
+int main(int argc, char **argv)
+{
+	const char *deed = argc > 2 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 0;
+
+	program = argv[0];
+	if (!strcmp(deed, "ends"))
+		return number(n, NULL);
+	if (!strcmp(deed, "opens"))
+		return number(n, argv[3]);
+	if (!strcmp(deed, "gives"))
+		return give(argv[3]);
+	if (!strcmp(deed, "reuse")) {
+		reuse(n, argv[3]);
+	} else if (!strcmp(deed, "parent")) {
+		take(n, argv[3]);
+	} else if (!strcmp(deed, "kill")) {
+		while (n--)
+			kill_while_it_forks();
+		puts("done");
+	}
+	return 0;
+}
