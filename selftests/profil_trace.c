@@ -11,6 +11,7 @@
 #include "tool/tool.h"
 #include "tool/fixture.h"
 
+#define NOBODY		65534
 #define LIBRARY		"library/first.so"
 
 static const char *library(void)
@@ -45,6 +46,29 @@ TEST_F(tool, killed_while_it_forks)
 	RUN("forker", "kill", "300");
 	EXPECT_EXIT(0);
 	EXPECT_STREQ("done\n", self->run.said);
+}
+
+/* Neither calls that are the tool's. */
+TEST_F(tool, children_that_may_not_call)
+{
+	tool_run(&self->run, LIST("-p"), "forker", LIST("filter", "5"));
+	EXPECT_EXIT(0);
+	EXPECT_STREQ("killed 0\n", self->run.said);
+}
+
+/* A program that forbids others to read it; root may nevertheless. */
+TEST_F(tool, opens_what_is_not_to_be_read)
+{
+	if (!getuid() &&
+	    (chown(self->run.directory, NOBODY, NOBODY) ||
+	     setresgid(NOBODY, NOBODY, NOBODY) ||
+	     setresuid(NOBODY, NOBODY, NOBODY)))
+		SKIP(return, "root cannot become another");
+	if (!tool_has_clock())
+		SKIP(return, "perf_event_open is for root alone");
+	RUN("opener", "hide", "open", library(), "close", "open", library());
+	EXPECT_EXIT(0);
+	EXPECT_TRUE(strstr(self->run.complained, "not readable"));
 }
 
 TEST_HARNESS_MAIN

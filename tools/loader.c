@@ -6,8 +6,10 @@
  * loader writes into the program's dynamic section, names a function that it
  * calls before and after each change. That is all a debugger has, too.
  *
- * Other threads run while one stops there, so the breakpoint stays, and the
- * instruction in its place is done here.
+ * Other threads run while one stops there, so the breakpoint stays. The function
+ * does nothing: it goes on behind the mark for indirect calls, or returns by an
+ * instruction elsewhere. No memory is touched, which a program may forbid once
+ * it runs (PR_SET_DUMPABLE).
  */
 #include <elf.h>
 #include <link.h>
@@ -24,6 +26,7 @@
 #define BREAKPOINT	0xcc
 #define MOST_HEADERS	64
 #define MOST_TAGS	4096
+#define PAGE		4096
 
 /* What such functions begin with, all of whom do nothing. */
 #define RET		0xc3
@@ -106,6 +109,21 @@ static bool can_do(const uint8_t *instruction)
 		!memcmp(instruction, endbr64, sizeof(endbr64));
 }
 
+/* Near an address, in the same page: it is text. 0 if there is none. */
+static uint64_t find_ret(pid_t tid, uint64_t address)
+{
+	uint64_t page = address & ~(uint64_t)(PAGE - 1);
+	uint8_t text[PAGE];
+	size_t i;
+
+	if (remote_read(tid, page, text, PAGE))
+		return 0;
+	for (i = 0; i < PAGE; i++)
+		if (text[i] == RET && page + i != address)
+			return page + i;
+	return 0;
+}
+
 /**
  * loader_follow() - stop at each change of libraries
  * @loader: the loader, which has handed over to the program
@@ -127,7 +145,8 @@ const char *loader_follow(struct loader *loader, pid_t tid)
 		return "the loader has no interface for debuggers";
 	if (remote_read(tid, debug.r_brk, instruction, sizeof(instruction)))
 		return "the loader's interface for debuggers is not readable";
-	if (!can_do(instruction))
+	loader->ret = find_ret(tid, debug.r_brk);
+	if (!loader->ret || !can_do(instruction))
 		return "the loader's interface for debuggers is of an unknown kind";
 	if (set(&loader->change, tid, debug.r_brk))
 		return "no breakpoint can be set";
@@ -167,24 +186,6 @@ bool loader_is_consistent(const struct loader *loader, pid_t tid)
 		state == RT_CONSISTENT;
 }
 
-static int do_instruction(const struct breakpoint *breakpoint, pid_t tid,
-			  struct user_regs_struct *regs)
-{
-	if (breakpoint->byte == endbr64[0]) {
-		regs->rip = breakpoint->address + sizeof(endbr64);
-		return 0;
-	}
-	if (breakpoint->byte == PUSH_RBP) {
-		regs->rsp -= sizeof(regs->rbp);
-		return remote_write(tid, regs->rsp, &regs->rbp,
-				    sizeof(regs->rbp));
-	}
-	if (remote_read(tid, regs->rsp, &regs->rip, sizeof(regs->rip)))
-		return -1;
-	regs->rsp += sizeof(regs->rip);
-	return 0;
-}
-
 /**
  * loader_go_on() - have a thread go on after a breakpoint
  * @loader: the loader
@@ -202,8 +203,10 @@ void loader_go_on(struct loader *loader, pid_t tid, enum loader_stop stop)
 		unset(&loader->entry, tid);
 		regs.rip = loader->entry.address;
 		loader->entry.address = 0;
-	} else if (do_instruction(&loader->change, tid, &regs)) {
-		return;
+	} else if (loader->change.byte == endbr64[0]) {
+		regs.rip = loader->change.address + sizeof(endbr64);
+	} else {
+		regs.rip = loader->ret;
 	}
 	regs.orig_rax = -1;
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);

@@ -24,11 +24,13 @@ struct breakpoint {
  * @entry: where it hands over to the program
  * @change: what it calls before and after it maps or unmaps libraries
  * @state: address of what it says of itself meanwhile
+ * @ret: address of an instruction that returns, which has no breakpoint
  */
 struct loader {
 	struct breakpoint entry;
 	struct breakpoint change;
 	uint64_t state;
+	uint64_t ret;
 };
 
 /**

@@ -77,11 +77,23 @@ static const char *out_of_reach(pid_t tid)
 	return NULL;
 }
 
+/* Why a program cannot be made to do system calls, or NULL. */
+static const char *out_of_calls(pid_t tid)
+{
+	struct process process;
+
+	errno = 0;
+	if (process_read(tid, &process))
+		return "it is not in /proc";
+	if (process.seccomp)
+		return "its system calls are filtered (seccomp)";
+	return NULL;
+}
+
 /* Profile what is mapped now. NULL, or what failed, with errno or 0. */
 static const char *profile(struct run *run, struct space *space, pid_t tid,
 			   bool executed)
 {
-	struct process process;
 	bool changed;
 
 	if (space_look(space, tid, run->max_regions - 1, &changed))
@@ -90,12 +102,7 @@ static const char *profile(struct run *run, struct space *space, pid_t tid,
 		return NULL;
 	if (run->samples)
 		return samples_begin(run, space);
-	errno = 0;
-	if (process_read(tid, &process))
-		return "it is not in /proc";
-	if (process.seccomp)
-		return "its system calls are filtered (seccomp)";
-	return module_begin(run, space, tid, executed);
+	return out_of_calls(tid) ?: module_begin(run, space, tid, executed);
 }
 
 static void begin_samples(struct run *run, struct tracee *tracee)
@@ -189,11 +196,12 @@ static void on_birth(struct trace *trace, pid_t tid)
 static void separate(struct trace *trace, struct tracee *tracee)
 {
 	struct space *space = tracee->space;
+	struct run *run = trace->run;
 	const char *failed;
 	struct image *copy;
 
-	copy = run_add_image(trace->run, image_copy(space->image, tracee->tid,
-						    run_now_ns()));
+	copy = run_add_image(run, image_copy(space->image, tracee->tid,
+					     run_now_ns()));
 	if (!copy) {
 		no_memory(trace);
 		return;
@@ -201,8 +209,9 @@ static void separate(struct trace *trace, struct tracee *tracee)
 	space_separate(space, copy);
 	if (copy->reason)
 		return;
-	failed = trace->run->samples ? samples_separate(space) :
-		 module_separate(trace->run, space, tracee->tid);
+	failed = run->samples ? samples_separate(space) :
+		 out_of_calls(tracee->tid) ?:
+		 module_separate(run, space, tracee->tid);
 	if (failed)
 		image_fail(copy, failed, errno);
 }
@@ -236,12 +245,16 @@ static void on_loader(struct trace *trace, struct tracee *tracee,
 	struct space *space = tracee->space;
 	const char *failed = NULL;
 
+	errno = 0;
 	if (stop == LOADER_ENTRY ||
 	    loader_is_consistent(&space->loader, tracee->tid)) {
 		tracees_drain(&trace->tracees, space);
 		failed = profile(trace->run, space, tracee->tid, false);
 		if (failed)
 			say_elsewhere(space->image, failed, errno);
+	} else if (errno == EPERM) {
+		say_elsewhere(space->image, "its memory is not readable",
+			      errno);
 	}
 	loader_go_on(&space->loader, tracee->tid, stop);
 	if (stop != LOADER_ENTRY)

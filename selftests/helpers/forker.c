@@ -11,17 +11,23 @@
  *		opens the library; prints how many were killed
  * kill N	N times a child is killed while it makes children, all of whom
  *		are waited for; prints "done"
+ * filter N	N times a child is made, after calls that are not the program's
+ *		own were forbidden; prints how many were killed
  *
  * Of itself it runs with: ends NUMBER, opens NUMBER PATH, gives 0 PATH.
  */
 #include <dlfcn.h>
+#include <linux/filter.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +160,38 @@ static void kill_while_it_forks(void)
 	close(ends[0]);
 }
 
+/* Whoever calls memfd_create(2) is killed. */
+static void forbid(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		exit(99);
+}
+
+static void make_filtered(int n)
+{
+	int killed = 0;
+	pid_t child;
+
+	forbid();
+	while (n--) {
+		child = fork();
+		if (!child)
+			_exit(0);
+		killed += WIFSIGNALED(status_of(child));
+	}
+	printf("killed %d\n", killed);
+}
+
 int main(int argc, char **argv)
 {
 	const char *deed = argc > 2 ? argv[1] : "";
@@ -170,6 +208,8 @@ int main(int argc, char **argv)
 		reuse(n, argv[3]);
 	} else if (!strcmp(deed, "parent")) {
 		take(n, argv[3]);
+	} else if (!strcmp(deed, "filter")) {
+		make_filtered(n);
 	} else if (!strcmp(deed, "kill")) {
 		while (n--)
 			kill_while_it_forks();

@@ -13,6 +13,7 @@
  *		while a thread runs, which then spends its time in "thread" and
  *		prints that
  * fork PATH OTHER	open OTHER, and PATH at the same time in a child
+ * hide		from now on, memory is not to be read by others
  * leave PATH OTHER	leave a child behind that opens and closes them when
  *		nobody traces it any more, and prints "survived"
  */
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,6 +189,8 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "close") && opened) {
 			dlclose(opened);
+		} else if (!strcmp(argv[i], "hide")) {
+			prctl(PR_SET_DUMPABLE, 0);
 		} else if (!strcmp(argv[i], "open") && i + 1 < argc) {
 			spend_in(argv[++i]);
 		} else if (!strcmp(argv[i], "busy") && i + 1 < argc) {

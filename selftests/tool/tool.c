@@ -47,10 +47,15 @@ bool tool_has_helper(const char *name)
 	return !access(path, X_OK);
 }
 
+bool tool_has_clock(void)
+{
+	return tool_has_module() || sampling_permitted();
+}
+
 /* Before any test. */
 static void __attribute__((constructor)) need_a_clock(void)
 {
-	if (!tool_has_module() && !sampling_permitted())
+	if (!tool_has_clock())
 		ksft_exit_skip("no module, and perf_event_open is refused\n");
 }
 

@@ -38,6 +38,7 @@ struct tool {
 int tool_make(struct tool *tool);
 void tool_free(struct tool *tool);
 bool tool_has_module(void);
+bool tool_has_clock(void);
 bool tool_has_helper(const char *name);
 
 pid_t tool_start(struct tool *tool, const char *const *options,
