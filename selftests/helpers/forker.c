@@ -5,8 +5,9 @@
  *	forker DEED N [PATH]
  *
  * reuse N PATH	N times a child of one program ends at once, and one of another
- *		that has its number opens the library; prints how many of these
- *		were killed, or "no numbers" if they cannot be chosen
+ *		that has its number opens the library, while others make
+ *		children too; prints how many of these were killed, or "no
+ *		numbers" if they cannot be chosen
  * parent N PATH	N times a child gives its own parent a child, which
  *		opens the library; prints how many were killed
  * kill N	N times a child is killed while it makes children, all of whom
@@ -17,6 +18,7 @@
  * Of itself it runs with: ends NUMBER, opens NUMBER PATH, gives 0 PATH.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -37,6 +39,7 @@
 #define LONG_US		800
 
 #define NO_NUMBERS	3
+#define OTHERS		2
 
 static char *program;
 
@@ -80,28 +83,57 @@ static int number(pid_t number, const char *path)
 	if (!child)
 		_exit(path ? opens(path) : 0);
 	if (child < 0)
-		return NO_NUMBERS;
+		return errno == EPERM ? NO_NUMBERS : 0;
 	return WIFSIGNALED(status_of(child));
+}
+
+static void __attribute__((noreturn)) make_children(void)
+{
+	pid_t child;
+
+	for (;;) {
+		child = fork();
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* The number of killed, or -1. */
+static int reuse_number(int n, pid_t number, const char *path)
+{
+	int killed = 0, status;
+
+	while (n--) {
+		status = status_of(start("ends", number, NULL));
+		if (WEXITSTATUS(status) == NO_NUMBERS)
+			return -1;
+		status = status_of(start("opens", number, path));
+		killed += WEXITSTATUS(status) == 1;
+	}
+	return killed;
 }
 
 static void reuse(int n, const char *path)
 {
-	pid_t free_number = fork();
-	int killed = 0, status;
+	pid_t free_number = fork(), others[OTHERS];
+	int killed, i;
 
 	if (!free_number)
 		_exit(0);
 	waitpid(free_number, NULL, 0);
-	while (n--) {
-		status = status_of(start("ends", free_number, NULL));
-		if (WEXITSTATUS(status) == NO_NUMBERS) {
-			puts("no numbers");
-			return;
-		}
-		status = status_of(start("opens", free_number, path));
-		killed += WEXITSTATUS(status) == 1;
+	for (i = 0; i < OTHERS; i++) {
+		others[i] = fork();
+		if (!others[i])
+			make_children();
 	}
-	printf("killed %d\n", killed);
+	killed = reuse_number(n, free_number, path);
+	for (i = 0; i < OTHERS; i++)
+		kill(others[i], SIGKILL);
+	if (killed < 0)
+		puts("no numbers");
+	else
+		printf("killed %d\n", killed);
 }
 
 static int give(const char *path)
@@ -125,18 +157,6 @@ static void take(int n, const char *path)
 			killed += WIFSIGNALED(status);
 	}
 	printf("killed %d\n", killed);
-}
-
-static void __attribute__((noreturn)) make_children(void)
-{
-	pid_t child;
-
-	for (;;) {
-		child = fork();
-		if (!child)
-			_exit(0);
-		waitpid(child, NULL, 0);
-	}
 }
 
 /* The pipe is closed when the last of them has ended. */
