@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "remote.h"
+#include "stop.h"
 
 /* rbx: the next call; ebp: how many there are */
 static const uint8_t code[REMOTE_CODE] = {
@@ -78,17 +79,20 @@ int remote_write(pid_t tid, uint64_t address, const void *data, size_t size)
 /* Its next stop, in the form of waitpid(); -1 if it has died: left unreaped */
 static int next_stop(pid_t tid)
 {
+	int status = -1;
 	siginfo_t info;
-	int status;
 
-	while (waitid(P_PID, tid, &info,
-		      WSTOPPED | WEXITED | WNOWAIT | __WALL))
-		if (errno != EINTR)
+	do {
+		if (waitid(P_PID, tid, &info,
+			   WSTOPPED | WEXITED | WNOWAIT | __WALL)) {
+			if (errno == EINTR)
+				continue;
 			return -1;
-	if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-		return -1;
-	if (waitpid(tid, &status, __WALL) != tid)
-		return -1;
+		}
+		if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+			return -1;
+		status = stop_take(tid);
+	} while (status < 0);
 	return status;
 }
 

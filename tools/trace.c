@@ -23,6 +23,7 @@
 
 #include "module.h"
 #include "process.h"
+#include "stop.h"
 #include "trace.h"
 #include "tracee.h"
 
@@ -403,7 +404,10 @@ static void on_end(struct trace *trace, pid_t tid, int status)
 	trace->done = true;
 }
 
-/* Everything that there is to be waited for; whether there was anything. */
+/*
+ * Everything that there is to be waited for; whether there was anything. Whoever
+ * is told of as stopped may be killed before that is taken: its end is next.
+ */
 static bool handle_events(struct trace *trace,
 			  void (*on)(struct trace *trace, pid_t tid,
 				     int status))
@@ -417,14 +421,16 @@ static bool handle_events(struct trace *trace,
 		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG |
 			   WNOWAIT | __WALL) || !info.si_pid)
 			return any;
-		if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-			tracee_forget(&trace->tracees, info.si_pid);
-		if (waitpid(info.si_pid, &status, WNOHANG | __WALL) !=
-		    info.si_pid)
+		if (info.si_code == CLD_TRAPPED ||
+		    info.si_code == CLD_STOPPED) {
+			status = stop_take(info.si_pid);
+			if (status >= 0)
+				on(trace, info.si_pid, status);
 			continue;
-		if (WIFSTOPPED(status))
-			on(trace, info.si_pid, status);
-		else
+		}
+		tracee_forget(&trace->tracees, info.si_pid);
+		if (waitpid(info.si_pid, &status, WNOHANG | __WALL) ==
+		    info.si_pid)
 			on_end(trace, info.si_pid, status);
 	}
 }
