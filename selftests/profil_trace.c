@@ -18,6 +18,7 @@
 
 /* Stops of a program that opens a library, at least. */
 #define STOPS		4
+#define TIMES		20
 
 static const char *library(const char *name)
 {
@@ -92,6 +93,37 @@ TEST_F(tool, killed_while_it_is_looked_at)
 		EXPECT_TRUE(WIFSIGNALED(self->run.status));
 		EXPECT_EQ(SIGKILL, WTERMSIG(self->run.status));
 	}
+}
+
+/* As by Ctrl-Z, to the tool and the program; the shell waits for the tool. */
+static void stop_and_go_on(struct __test_metadata *_metadata, struct tool *tool,
+			   const char *deed)
+{
+	const char *const deeds[] = { deed, NULL };
+	int pipes[3], status = 0, i;
+	pid_t child;
+
+	child = tool_start(tool, NO_OPTIONS, "stopper", deeds, pipes);
+	ASSERT_EQ(6, read(pipes[1], tool->said, 6));
+	for (i = 0; i < TIMES; i++) {
+		kill(-child, SIGTSTP);
+		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
+		ASSERT_TRUE(WIFSTOPPED(status));
+		kill(-child, SIGCONT);
+	}
+	tool_finish(tool, child, pipes);
+}
+
+TEST_F(tool, stops_itself)
+{
+	stop_and_go_on(_metadata, &self->run, "itself");
+	EXPECT_EXIT(0);
+}
+
+TEST_F(tool, stops_without_main_thread)
+{
+	stop_and_go_on(_metadata, &self->run, "thread");
+	EXPECT_EXIT(0);
 }
 
 TEST_HARNESS_MAIN

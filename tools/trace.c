@@ -39,12 +39,20 @@
  * @tracees: those
  * @signals: descriptor of the signals that come to us
  * @done: the program has ended
+ * @stops_itself: it was the program that sent it the last SIGSTOP
+ * @stopped: the program has stopped as a job does
+ * @joined: we have stopped with it
+ * @continued: the thread that has told that it goes on
  */
 struct trace {
 	struct run *run;
 	struct tracees tracees;
 	int signals;
 	bool done;
+	bool stops_itself;
+	bool stopped;
+	bool joined;
+	pid_t continued;
 };
 
 /**
@@ -266,12 +274,63 @@ static void on_loader(struct trace *trace, struct tracee *tracee,
 	space->image->loader = space->loader;
 }
 
-/* It has stopped as a shell's job does: so do we, for the shell to see. */
+/* Of the program itself, whose main thread may have ended. */
+static bool is_of_program(const struct trace *trace, pid_t tid)
+{
+	struct process process;
+
+	return tid == trace->run->pid ||
+		(!process_read(tid, &process) &&
+		 process.tgid == trace->run->pid);
+}
+
+/* Programs that have put the terminal in order stop themselves thus. */
+static void on_sigstop(struct trace *trace, pid_t tid)
+{
+	siginfo_t info;
+
+	if (is_of_program(trace, tid))
+		trace->stops_itself =
+			!ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
+			info.si_code <= 0 && info.si_pid == trace->run->pid;
+}
+
+/* A thread has stopped, as a shell's job does. */
 static void on_group_stop(struct trace *trace, pid_t tid, int signal)
 {
 	ptrace(PTRACE_LISTEN, tid, NULL, NULL);
-	if (tid == trace->run->pid && signal != SIGSTOP)
+	if (!is_of_program(trace, tid))
+		return;
+	/* Another stop, and not what was to be told of the former one */
+	if (trace->continued == tid) {
+		trace->continued = 0;
+		trace->joined = false;
+	}
+	trace->stopped = signal != SIGSTOP || trace->stops_itself;
+}
+
+static void on_continue(struct trace *trace, pid_t tid)
+{
+	if (!is_of_program(trace, tid))
+		return;
+	trace->continued = tid;
+	trace->stopped = false;
+}
+
+/*
+ * When the program stops so do we, for the shell to see; once, though each
+ * thread tells of it, some of them when it goes on.
+ */
+static void stop_with_it(struct trace *trace)
+{
+	if (trace->continued) {
+		trace->joined = false;
+	} else if (trace->stopped && !trace->joined) {
+		trace->joined = true;
 		raise(SIGSTOP);
+	}
+	trace->continued = 0;
+	trace->stopped = false;
 }
 
 static bool stops_jobs(int signal)
@@ -302,6 +361,8 @@ static void on_event(struct trace *trace, struct tracee *tracee, int event)
 	case PTRACE_EVENT_STOP:
 		if (!tracee->started)
 			on_start(trace, tracee);
+		else
+			on_continue(trace, tracee->tid);
 		break;
 	}
 }
@@ -329,6 +390,8 @@ static void on_stop(struct trace *trace, pid_t tid, int status)
 		on_loader(trace, tracee, stop);
 	else if (event)
 		on_event(trace, tracee, event);
+	else if (signal == SIGSTOP)
+		on_sigstop(trace, tid);
 	ptrace(PTRACE_CONT, tid, NULL, stop || event ? 0 : signal);
 }
 
@@ -516,6 +579,7 @@ void trace_follow(struct run *run, int signals)
 		handle_signal(&trace);
 		handle_events(&trace, on_stop);
 		let_held_go(&trace, false);
+		stop_with_it(&trace);
 	}
 	release(&trace);
 	tracees_free(&trace.tracees);
