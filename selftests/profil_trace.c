@@ -126,4 +126,17 @@ TEST_F(tool, stops_without_main_thread)
 	EXPECT_EXIT(0);
 }
 
+/* It is not another thread that begins. */
+TEST_F(tool, continued)
+{
+	int before = -1, after = -1;
+
+	RUN("stopper", "count");
+	EXPECT_EXIT(0);
+	ASSERT_EQ(2, sscanf(self->run.said, "before %d\nafter %d\n", &before,
+			    &after));
+	EXPECT_LE(0, before);
+	EXPECT_EQ(before, after);
+}
+
 TEST_HARNESS_MAIN

@@ -158,6 +158,7 @@ static void on_exec(struct trace *trace, pid_t tid)
 		tracee_forget(&trace->tracees, former);
 	tracee = tracee_find(&trace->tracees, tid);
 	tracee_settle(&trace->tracees, tracee);
+	tracee->started = true;
 	space_put(tracee->space);
 	module_look(trace->run);
 	image = run_add_image(trace->run, image_new(tid, run_now_ns()));
