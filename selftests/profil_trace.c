@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -19,6 +20,11 @@
 /* Stops of a program that opens a library, at least. */
 #define STOPS		4
 #define TIMES		20
+#define STOPPED_TIMES	100
+
+/* Whoever uses no CPU time for so long rests; who does not so often never. */
+#define QUIET_US	20000
+#define QUIET_TIMES	250
 
 static const char *library(const char *name)
 {
@@ -123,6 +129,52 @@ TEST_F(tool, stops_itself)
 TEST_F(tool, stops_without_main_thread)
 {
 	stop_and_go_on(_metadata, &self->run, "thread");
+	EXPECT_EXIT(0);
+}
+
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	if (!clock_getcpuclockid(pid, &clock))
+		clock_gettime(clock, &time);
+	return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+/* Does it rest some day? */
+static bool rests(pid_t pid)
+{
+	uint64_t before;
+	int i;
+
+	for (i = 0; i < QUIET_TIMES; i++) {
+		before = cpu_ns(pid);
+		usleep(QUIET_US);
+		if (cpu_ns(pid) == before)
+			return true;
+	}
+	return false;
+}
+
+/* Also a thread that works for the tool just then. */
+TEST_F(tool, stopped_while_it_opens)
+{
+	const char *const deeds[] = { "loop", library(LIBRARY), NULL };
+	int pipes[3], i, program = 0;
+	char line[32] = "";
+	pid_t child;
+
+	child = tool_start(&self->run, NO_OPTIONS, "opener", deeds, pipes);
+	ASSERT_LT(0, read(pipes[1], line, sizeof(line) - 1));
+	ASSERT_EQ(1, sscanf(line, "process %d", &program));
+	for (i = 0; i < STOPPED_TIMES; i++) {
+		usleep(QUIET_US / 20 * (i % 20));
+		kill(program, SIGSTOP);
+		EXPECT_TRUE(rests(program));
+		kill(program, SIGCONT);
+	}
+	tool_finish(&self->run, child, pipes);
 	EXPECT_EXIT(0);
 }
 

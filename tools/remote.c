@@ -109,8 +109,11 @@ static int go_on(struct remote *remote)
 		if (status < 0)
 			return -1;
 		signal = WSTOPSIG(status);
-		if (status >> 16)
+		if (status >> 16) {
+			/* Its other threads have stopped, perhaps */
+			remote->stopped = 1;
 			continue;
+		}
 		/* Not to be blocked; the program gets it later */
 		if (signal == SIGSTOP)
 			remote->stop = 1;
@@ -139,6 +142,7 @@ int remote_begin(struct remote *remote, pid_t tid, uint64_t address)
 	remote->tid = tid;
 	remote->code = address;
 	remote->stop = 0;
+	remote->stopped = 0;
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &remote->regs) ||
 	    ptrace(PTRACE_GETSIGMASK, tid, MASK_SIZE, &remote->mask) ||
 	    remote_read(tid, address, remote->before, REMOTE_CODE) ||
@@ -203,6 +207,9 @@ int remote_do(struct remote *remote, struct remote_call *calls, size_t nr)
  * remote_end() - leave the thread as it was
  * @remote: of remote_begin()
  *
+ * If its process has stopped meanwhile, as a shell's job does, it will stop again
+ * at once when it goes on.
+ *
  * Return: 0, or -1 if it has died.
  */
 int remote_end(struct remote *remote)
@@ -215,5 +222,7 @@ int remote_end(struct remote *remote)
 		return -1;
 	if (remote->stop)
 		kill(remote->tid, SIGSTOP);
+	if (remote->stopped)
+		ptrace(PTRACE_INTERRUPT, remote->tid, NULL, NULL);
 	return 0;
 }

@@ -21,6 +21,7 @@
  * @regs: its registers, to be put back
  * @mask: its signal mask, to be put back
  * @stop: it was sent a SIGSTOP meanwhile
+ * @stopped: its process has stopped meanwhile, and it went on
  */
 struct remote {
 	pid_t tid;
@@ -30,6 +31,7 @@ struct remote {
 	struct user_regs_struct regs;
 	uint64_t mask;
 	int stop;
+	int stopped;
 };
 
 /**

@@ -13,6 +13,8 @@
  *		while a thread runs, which then spends its time in "thread" and
  *		prints that
  * fork PATH OTHER	open OTHER, and PATH at the same time in a child
+ * loop PATH	a thread opens and closes the library until the standard input
+ *		ends; prints "process" and its number before
  * hide		from now on, memory is not to be read by others
  * leave PATH OTHER	leave a child behind that opens and closes them when
  *		nobody traces it any more, and prints "survived"
@@ -144,6 +146,28 @@ static void open_busily(const char *path)
 	print(library->name, library->start, library->end, ns);
 }
 
+static void * __attribute__((noreturn)) open_for_ever(void *path)
+{
+	for (;;) {
+		open_library(path);
+		dlclose(opened);
+	}
+}
+
+static void open_until_told(char *path)
+{
+	pthread_t thread;
+	char byte;
+
+	if (pthread_create(&thread, NULL, open_for_ever, path))
+		fail("pthread_create");
+	printf("process %d\n", getpid());
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	exit(0);
+}
+
 static void open_in_child(const char *path, const char *other)
 {
 	pid_t child = fork();
@@ -195,6 +219,8 @@ int main(int argc, char **argv)
 			spend_in(argv[++i]);
 		} else if (!strcmp(argv[i], "busy") && i + 1 < argc) {
 			open_busily(argv[++i]);
+		} else if (!strcmp(argv[i], "loop") && i + 1 < argc) {
+			open_until_told(argv[++i]);
 		} else if (!strcmp(argv[i], "copies") && i + 2 < argc) {
 			open_copies(atoi(argv[i + 1]), argv[i + 2]);
 			i += 2;
