@@ -114,10 +114,22 @@ static int reuse_number(int n, pid_t number, const char *path)
 	return killed;
 }
 
+static void tell_of_reuse(int n, pid_t number, const char *path)
+{
+	int killed = reuse_number(n, number, path);
+
+	if (killed < 0)
+		puts("no numbers");
+	else
+		printf("killed %d\n", killed);
+	fflush(stdout);
+}
+
+/* The others are older, whose events are told after those of the younger. */
 static void reuse(int n, const char *path)
 {
-	pid_t free_number = fork(), others[OTHERS];
-	int killed, i;
+	pid_t free_number = fork(), others[OTHERS], worker;
+	int i;
 
 	if (!free_number)
 		_exit(0);
@@ -127,13 +139,14 @@ static void reuse(int n, const char *path)
 		if (!others[i])
 			make_children();
 	}
-	killed = reuse_number(n, free_number, path);
+	worker = fork();
+	if (!worker) {
+		tell_of_reuse(n, free_number, path);
+		_exit(0);
+	}
+	waitpid(worker, NULL, 0);
 	for (i = 0; i < OTHERS; i++)
 		kill(others[i], SIGKILL);
-	if (killed < 0)
-		puts("no numbers");
-	else
-		printf("killed %d\n", killed);
 }
 
 static int give(const char *path)

@@ -146,7 +146,7 @@ static void open_busily(const char *path)
 	print(library->name, library->start, library->end, ns);
 }
 
-static void * __attribute__((noreturn)) open_for_ever(void *path)
+static __attribute__((noreturn)) void *open_for_ever(void *path)
 {
 	for (;;) {
 		open_library(path);
