@@ -192,4 +192,19 @@ TEST_F(tool, continued)
 	EXPECT_EQ(before, after);
 }
 
+/* They are not processes, of which each would have a file. */
+TEST_F(tool, threads_without_main_thread)
+{
+	struct prf files[4] = { 0 };
+	int i, nr;
+
+	tool_run(&self->run, LIST("-p"), "forker", LIST("threads", "40"));
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	nr = tool_load_all(&self->run, files, 4);
+	EXPECT_EQ(1, nr);
+	for (i = 0; i < nr; i++)
+		prf_free(&files[i]);
+}
+
 TEST_HARNESS_MAIN

@@ -23,12 +23,11 @@ struct tracee *tracee_find(struct tracees *tracees, pid_t tid)
 /* Of threads and after vfork(). Without kcmp(2), of threads alone. */
 static bool share_memory(pid_t tid, pid_t parent)
 {
-	int other = syscall(SYS_kcmp, tid, parent, KCMP_VM, 0, 0);
 	struct process process;
 
-	if (other >= 0)
-		return !other;
-	return !process_read(tid, &process) && process.tgid != tid;
+	if (!process_read(tid, &process) && process.tgid != tid)
+		return true;
+	return !syscall(SYS_kcmp, tid, parent, KCMP_VM, 0, 0);
 }
 
 /**

@@ -14,6 +14,7 @@
  *		are waited for; prints "done"
  * filter N	N times a child is made, after calls that are not the program's
  *		own were forbidden; prints how many were killed
+ * threads N	the main thread ends, and another makes N threads
  *
  * Of itself it runs with: ends NUMBER, opens NUMBER PATH, gives 0 PATH.
  */
@@ -22,6 +23,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -225,6 +227,43 @@ static void make_filtered(int n)
 	printf("killed %d\n", killed);
 }
 
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+struct maker {
+	pthread_t main_thread;
+	int n;
+};
+
+static void *make_threads(void *argument)
+{
+	const struct maker *maker = argument;
+	pthread_t thread;
+	int i;
+
+	pthread_join(maker->main_thread, NULL);
+	for (i = 0; i < maker->n; i++) {
+		if (pthread_create(&thread, NULL, do_nothing, NULL))
+			_exit(99);
+		pthread_join(thread, NULL);
+	}
+	_exit(0);
+}
+
+static void end_main_thread(int n)
+{
+	static struct maker maker;
+	pthread_t thread;
+
+	maker.main_thread = pthread_self();
+	maker.n = n;
+	if (pthread_create(&thread, NULL, make_threads, &maker))
+		exit(99);
+	pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *deed = argc > 2 ? argv[1] : "";
@@ -243,6 +282,8 @@ int main(int argc, char **argv)
 		take(n, argv[3]);
 	} else if (!strcmp(deed, "filter")) {
 		make_filtered(n);
+	} else if (!strcmp(deed, "threads")) {
+		end_main_thread(n);
 	} else if (!strcmp(deed, "kill")) {
 		while (n--)
 			kill_while_it_forks();
