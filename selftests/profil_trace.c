@@ -207,4 +207,20 @@ TEST_F(tool, threads_without_main_thread)
 		prf_free(&files[i]);
 }
 
+/* The program finds it as the tool did. */
+TEST_F(tool, child_signal_ignored)
+{
+	const char *const deeds[] = { "ignores", "0", NULL };
+	int pipes[3];
+	pid_t child;
+
+	signal(SIGCHLD, SIG_IGN);
+	child = tool_start(&self->run, NO_OPTIONS, "forker", deeds, pipes);
+	EXPECT_LT(0, read(pipes[1], self->run.said, 8));
+	signal(SIGCHLD, SIG_DFL);
+	tool_finish(&self->run, child, pipes);
+	EXPECT_EXIT(0);
+	EXPECT_EQ(0, strncmp(self->run.said, "ignored\n", 8));
+}
+
 TEST_HARNESS_MAIN

@@ -29,11 +29,13 @@ static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP };
  * struct before - what the program is to find as we did
  * @mask: blocked signals
  * @actions: of the signals that we ignore
+ * @child: action of SIGCHLD
  * @files: how many descriptors it may have
  */
 struct before {
 	sigset_t mask;
 	struct sigaction actions[NR_IGNORED];
+	struct sigaction child;
 	struct rlimit files;
 };
 
@@ -103,7 +105,7 @@ static int take_signals(struct before *before)
 
 	for (i = 0; i < NR_IGNORED; i++)
 		sigaction(ignored[i], &ignore, &before->actions[i]);
-	sigaction(SIGCHLD, &chld, NULL);
+	sigaction(SIGCHLD, &chld, &before->child);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGTERM);
@@ -129,6 +131,7 @@ static void give_back(const struct before *before)
 	setrlimit(RLIMIT_NOFILE, &before->files);
 	for (i = 0; i < NR_IGNORED; i++)
 		sigaction(ignored[i], &before->actions[i], NULL);
+	sigaction(SIGCHLD, &before->child, NULL);
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 

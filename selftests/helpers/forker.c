@@ -15,6 +15,8 @@
  * filter N	N times a child is made, after calls that are not the program's
  *		own were forbidden; prints how many were killed
  * threads N	the main thread ends, and another makes N threads
+ * ignores 0	prints "ignored" if SIGCHLD is, "ready" otherwise, and ends
+ *		with its standard input
  *
  * Of itself it runs with: ends NUMBER, opens NUMBER PATH, gives 0 PATH.
  */
@@ -264,6 +266,18 @@ static void end_main_thread(int n)
 	pthread_exit(NULL);
 }
 
+static void tell_of_ignored(void)
+{
+	struct sigaction action;
+	char byte;
+
+	sigaction(SIGCHLD, NULL, &action);
+	puts(action.sa_handler == SIG_IGN ? "ignored" : "ready");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	const char *deed = argc > 2 ? argv[1] : "";
@@ -284,6 +298,8 @@ int main(int argc, char **argv)
 		make_filtered(n);
 	} else if (!strcmp(deed, "threads")) {
 		end_main_thread(n);
+	} else if (!strcmp(deed, "ignores")) {
+		tell_of_ignored();
 	} else if (!strcmp(deed, "kill")) {
 		while (n--)
 			kill_while_it_forks();
