@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -236,6 +237,57 @@ TEST_F(tool, numbers_of_replaced_profiles)
 	TH_LOG("CPU time %.3f s, covered %.3f s", image->cpu_ns / 1e9,
 	       image->covered_ns / 1e9);
 	EXPECT_LT(0.8 * image->cpu_ns, image->covered_ns);
+}
+
+/* Files that may be written, and of what size; each test is a process. */
+static int limit_size(rlim_t now, rlim_t most)
+{
+	const struct rlimit limit = { now, most };
+
+	return setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* The counters are in a file, but not one of the user's: his are the program's. */
+TEST_F(tool, limit_of_file_size)
+{
+	ASSERT_EQ(0, limit_size(16384, RLIM_INFINITY));
+	RUN("/bin/sh", "-c", "ulimit -f; exit 3");
+	EXPECT_EXIT(3);
+	EXPECT_STREQ("32\n", self->run.said);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_EQ(PRF_FOLLOWED, self->run.prf.images[0].reach);
+	EXPECT_EQ(0, times(self->run.complained, "elsewhere"));
+}
+
+/* As large as they may be; and where that is too small, without them. */
+TEST_F(tool, least_file_size)
+{
+	ASSERT_EQ(0, limit_size(8 << 20, 8 << 20));
+	RUN("workload", "burn", "3");
+	EXPECT_EXIT(3);
+	EXPECT_EQ(0, times(self->run.complained, "elsewhere"));
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_BOTH(&self->run.prf.images[0], 0);
+	prf_free(&self->run.prf);
+
+	ASSERT_EQ(0, limit_size(4096, 4096));
+	RUN("workload", "4");
+	EXPECT_EXIT(4);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_EQ(PRF_NOT_REACHED, self->run.prf.images[0].reach);
+	EXPECT_TRUE(strstr(self->run.prf.images[0].reason, "File too large"));
+	EXPECT_EQ(1, times(self->run.complained, "File too large"));
+}
+
+/* The user's limit is that of the profile. */
+TEST_F(tool, file_size_of_the_profile)
+{
+	ASSERT_EQ(0, limit_size(256, RLIM_INFINITY));
+	RUN("workload", "0");
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "out.prf: File too large"));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
 }
 
 TEST_HARNESS_MAIN

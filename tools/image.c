@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "build_id.h"
@@ -169,6 +170,16 @@ int image_add_object(struct image *image, const struct mapping *map,
 	return 0;
 }
 
+/* What may be made of it: it is a file. */
+static uint64_t usual_size(uint64_t page)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur > AREA_SIZE)
+		return AREA_SIZE;
+	return limit.rlim_cur / page * page;
+}
+
 /**
  * image_add_area() - decide about more memory for counters
  * @image: the image
@@ -179,13 +190,14 @@ int image_add_object(struct image *image, const struct mapping *map,
 int image_add_area(struct image *image, uint64_t size)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
+	uint64_t usual = usual_size(page);
 	struct area *areas = reallocarray(image->areas, image->nr_areas + 1,
 					  sizeof(*areas));
 
 	if (!areas)
 		return -1;
-	if (size < AREA_SIZE)
-		size = AREA_SIZE;
+	if (size < usual)
+		size = usual;
 	image->areas = areas;
 	areas[image->nr_areas++] = (struct area) {
 		.fd = -1,

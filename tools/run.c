@@ -20,8 +20,11 @@
 #include "samples.h"
 #include "trace.h"
 
-/* From the terminal they come to the program too, which decides. */
-static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP };
+/*
+ * From the terminal they come to the program too, which decides. What cannot be
+ * written is an error to us.
+ */
+static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ };
 
 #define NR_IGNORED	(sizeof(ignored) / sizeof(ignored[0]))
 
@@ -31,12 +34,14 @@ static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP };
  * @actions: of the signals that we ignore
  * @child: action of SIGCHLD
  * @files: how many descriptors it may have
+ * @size: how large a file may be
  */
 struct before {
 	sigset_t mask;
 	struct sigaction actions[NR_IGNORED];
 	struct sigaction child;
 	struct rlimit files;
+	struct rlimit size;
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -113,15 +118,22 @@ static int take_signals(struct before *before)
 	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Every image keeps some open while it runs. */
-static void take_files(struct before *before)
+/* As much as one may have. */
+static void take_all(int resource, struct rlimit *before)
 {
 	struct rlimit most;
 
-	getrlimit(RLIMIT_NOFILE, &before->files);
-	most.rlim_cur = before->files.rlim_max;
-	most.rlim_max = before->files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &most);
+	getrlimit(resource, before);
+	most.rlim_cur = before->rlim_max;
+	most.rlim_max = before->rlim_max;
+	setrlimit(resource, &most);
+}
+
+/* Every image keeps some files open while it runs; they hold the counters. */
+static void take_limits(struct before *before)
+{
+	take_all(RLIMIT_NOFILE, &before->files);
+	take_all(RLIMIT_FSIZE, &before->size);
 }
 
 static void give_back(const struct before *before)
@@ -129,6 +141,7 @@ static void give_back(const struct before *before)
 	size_t i;
 
 	setrlimit(RLIMIT_NOFILE, &before->files);
+	setrlimit(RLIMIT_FSIZE, &before->size);
 	for (i = 0; i < NR_IGNORED; i++)
 		sigaction(ignored[i], &before->actions[i], NULL);
 	sigaction(SIGCHLD, &before->child, NULL);
@@ -192,7 +205,7 @@ int run_program(struct run *run)
 	int go[2], errors[2];
 	int signals = take_signals(&before);
 
-	take_files(&before);
+	take_limits(&before);
 	if (signals < 0 || pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
 		fprintf(stderr, "profil: %s\n", strerror(errno));
 		return RUN_FAILED;
@@ -207,6 +220,8 @@ int run_program(struct run *run)
 		return RUN_FAILED;
 	}
 	trace_follow(run, signals);
+	/* The profile is a file like any other */
+	setrlimit(RLIMIT_FSIZE, &before.size);
 	if (run->samples)
 		samples_end(run);
 	else
