@@ -290,4 +290,49 @@ TEST_F(tool, file_size_of_the_profile)
 	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
 }
 
+/* Room for the program's counters, but not for those of the C library. */
+#define NO_LIBRARIES	(512 << 10)
+
+TEST_F(tool, no_counters_for_libraries)
+{
+	const struct prf_image *image;
+	struct function system;
+
+	ASSERT_EQ(0, limit_size(NO_LIBRARIES, NO_LIBRARIES));
+	tool_run(&self->run, LIST("--kernel-by-caller"), "workload",
+		 LIST("system", "burn", "3"));
+	EXPECT_EXIT(3);
+	EXPECT_EQ(1, times(self->run.complained,
+			   "libraries count as elsewhere"));
+	ASSERT_EQ(1, self->run.prf.nr);
+	image = &self->run.prf.images[0];
+	EXPECT_BOTH(image, 0);
+	system = function_of(self->run.said, "system", 0);
+	/* Those are of calls that the C library makes */
+	if (!(self->run.prf.flags & PRF_FLAG_USER_ONLY))
+		EXPECT_LT(0.8 * system.ns / self->run.prf.period_ns,
+			  ticks_between(image, "[elsewhere]", 0, UINT64_MAX));
+}
+
+/* Nor in a child that is apart from its parent. */
+TEST_F(tool, no_counters_for_libraries_of_a_child)
+{
+	struct prf files[3];
+	int i, nr;
+
+	ASSERT_EQ(0, limit_size(NO_LIBRARIES, NO_LIBRARIES));
+	tool_run(&self->run, LIST("-p"), "/bin/sh",
+		 LIST("-c", "(while [ $((i += 1)) -lt 50000 ]; do :; done); :"));
+	nr = tool_load_all(&self->run, files, 3);
+	EXPECT_EQ(2, nr);
+	for (i = 0; i < nr; i++) {
+		const struct prf_image *image = &files[i].images[0];
+
+		EXPECT_EQ(PRF_FOLLOWED, image->reach);
+		if (tool_has_module())
+			EXPECT_EQ(0, image->lost);
+		prf_free(&files[i]);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -110,32 +110,43 @@ static struct profil_region region_of(const struct space *space, size_t number,
 	return region;
 }
 
-/* All that is mapped, and a counter for the rest. */
+/* All that is mapped and has counters. Returns their number. */
+static size_t make_regions(const struct space *space, uint32_t bucket,
+			   struct profil_region *regions)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < space->nr_live; i++)
+		if (space->image->objects[space->live[i]].area != NO_AREA)
+			regions[nr++] = region_of(space, space->live[i],
+						  bucket);
+	return nr;
+}
+
+/* A counter for the rest comes last. */
 static int write_head(struct asking *asking)
 {
 	const struct space *space = asking->space;
-	size_t nr = space->nr_live + 1, i;
-	size_t size = sizeof(struct head) + nr * sizeof(struct profil_region);
+	size_t most = space->nr_live + 1, nr;
+	size_t size = sizeof(struct head) + most * sizeof(struct profil_region);
 	struct head *head = calloc(1, size);
 	ssize_t written;
 
 	if (!head)
 		return fail(asking, "profil", ENOMEM);
+	nr = make_regions(space, asking->run->bucket, head->regions);
 	head->set.size = sizeof(head->set);
 	/* Bytes of text without regard to the width of the counters */
 	head->set.flags = PROFIL_SET_SVR4_ARITH;
 	if (!asking->run->by_caller)
 		head->set.flags |= PROFIL_SET_USER_ONLY;
 	head->set.width = COUNTER;
-	head->set.nr_regions = nr;
+	head->set.nr_regions = nr + 1;
 	head->set.regions = space_mapped(space, 0) + sizeof(*head);
 	head->set.period_ns = asking->run->asked_ns;
-	for (i = 0; i < space->nr_live; i++)
-		head->regions[i] = region_of(space, space->live[i],
-					     asking->run->bucket);
-	head->regions[i].base = space_mapped(space, 0) + space->image->head;
-	head->regions[i].size = COUNTER;
-	head->regions[i].scale = 2;
+	head->regions[nr].base = space_mapped(space, 0) + space->image->head;
+	head->regions[nr].size = COUNTER;
+	head->regions[nr].scale = 2;
 	written = pwrite(space->image->areas[0].fd, head, size, 0);
 	free(head);
 	if (written != (ssize_t)size)

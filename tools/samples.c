@@ -265,6 +265,9 @@ static void count_at(const struct run *run, const struct space *space,
 		image->lost++;
 		return;
 	}
+	/* There may have been no memory for its counters */
+	if (object && object->area == NO_AREA)
+		object = NULL;
 	area = &image->areas[object ? object->area : 0];
 	if (object)
 		at = object->first +
