@@ -239,6 +239,29 @@ TEST_F(tool, numbers_of_replaced_profiles)
 	EXPECT_LT(0.8 * image->cpu_ns, image->covered_ns);
 }
 
+/* Nobody reads what it has to say: it goes on; the program ends by the signal. */
+TEST_F(tool, nobody_listens)
+{
+	static const char script[] =
+		"(exit 5); echo; (trap - PIPE; exec cat /proc/self/status); exit 3";
+	struct prf files[4];
+	int pipes[3], nr;
+	pid_t child;
+
+	child = tool_start(&self->run, LIST("-p"), "/bin/sh",
+			   LIST("-c", script), pipes);
+	close(pipes[2]);
+	pipes[2] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	tool_finish(&self->run, child, pipes);
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(3, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.said, "SigIgn:\t0000000000000000\n"));
+	nr = tool_load_all(&self->run, files, 4);
+	EXPECT_EQ(3, nr);
+	while (nr)
+		prf_free(&files[--nr]);
+}
+
 /* Files that may be written, and of what size; each test is a process. */
 static int limit_size(rlim_t now, rlim_t most)
 {

@@ -21,12 +21,15 @@
 #include "trace.h"
 
 /*
- * From the terminal they come to the program too, which decides. What cannot be
- * written is an error to us.
+ * What cannot be written is an error to us from the beginning. What comes from
+ * the terminal comes to the program too, which decides.
  */
-static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ };
+static const int ignored[] = {
+	SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP,
+};
 
 #define NR_IGNORED	(sizeof(ignored) / sizeof(ignored[0]))
+#define NR_OF_WRITING	2
 
 /**
  * struct before - what the program is to find as we did
@@ -36,13 +39,13 @@ static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ };
  * @files: how many descriptors it may have
  * @size: how large a file may be
  */
-struct before {
+static struct before {
 	sigset_t mask;
 	struct sigaction actions[NR_IGNORED];
 	struct sigaction child;
 	struct rlimit files;
 	struct rlimit size;
-};
+} before;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -100,57 +103,69 @@ void run_ended(struct run *run, pid_t pid, int status)
 	}
 }
 
-/* Returns a descriptor from which our signals are read. */
-static int take_signals(struct before *before)
+static void ignore(size_t first, size_t end)
 {
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-	const struct sigaction chld = { .sa_handler = SIG_DFL };
-	sigset_t mask;
+	const struct sigaction action = { .sa_handler = SIG_IGN };
 	size_t i;
 
-	for (i = 0; i < NR_IGNORED; i++)
-		sigaction(ignored[i], &ignore, &before->actions[i]);
-	sigaction(SIGCHLD, &chld, &before->child);
+	for (i = first; i < end; i++)
+		sigaction(ignored[i], &action, &before.actions[i]);
+}
+
+/** run_ignore_writing() - to be called once, before anything is said */
+void run_ignore_writing(void)
+{
+	ignore(0, NR_OF_WRITING);
+}
+
+/* Returns a descriptor from which our signals are read. */
+static int take_signals(void)
+{
+	const struct sigaction chld = { .sa_handler = SIG_DFL };
+	sigset_t mask;
+
+	ignore(NR_OF_WRITING, NR_IGNORED);
+	sigaction(SIGCHLD, &chld, &before.child);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, &before->mask);
+	sigprocmask(SIG_BLOCK, &mask, &before.mask);
 	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* As much as one may have. */
-static void take_all(int resource, struct rlimit *before)
+static void take_all(int resource, struct rlimit *former)
 {
 	struct rlimit most;
 
-	getrlimit(resource, before);
-	most.rlim_cur = before->rlim_max;
-	most.rlim_max = before->rlim_max;
+	getrlimit(resource, former);
+	most.rlim_cur = former->rlim_max;
+	most.rlim_max = former->rlim_max;
 	setrlimit(resource, &most);
 }
 
 /* Every image keeps some files open while it runs; they hold the counters. */
-static void take_limits(struct before *before)
+static void take_limits(void)
 {
-	take_all(RLIMIT_NOFILE, &before->files);
-	take_all(RLIMIT_FSIZE, &before->size);
+	take_all(RLIMIT_NOFILE, &before.files);
+	take_all(RLIMIT_FSIZE, &before.size);
 }
 
-static void give_back(const struct before *before)
+static void give_back(void)
 {
 	size_t i;
 
-	setrlimit(RLIMIT_NOFILE, &before->files);
-	setrlimit(RLIMIT_FSIZE, &before->size);
+	setrlimit(RLIMIT_NOFILE, &before.files);
+	setrlimit(RLIMIT_FSIZE, &before.size);
 	for (i = 0; i < NR_IGNORED; i++)
-		sigaction(ignored[i], &before->actions[i], NULL);
-	sigaction(SIGCHLD, &before->child, NULL);
-	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+		sigaction(ignored[i], &before.actions[i], NULL);
+	sigaction(SIGCHLD, &before.child, NULL);
+	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 }
 
 /* In the child. Waits until it is followed; says why it fails. */
 static void __attribute__((noreturn))
-execute(char **argv, const struct before *before, const int go[2], int errors)
+execute(char **argv, const int go[2], int errors)
 {
 	int error;
 	char byte;
@@ -158,7 +173,7 @@ execute(char **argv, const struct before *before, const int go[2], int errors)
 	close(go[1]);
 	if (read(go[0], &byte, 1) != 1)
 		_exit(RUN_FAILED);
-	give_back(before);
+	give_back();
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(errors, &error, sizeof(error)) < 0)
@@ -201,18 +216,17 @@ static int exec_error(const struct run *run, int errors)
  */
 int run_program(struct run *run)
 {
-	struct before before;
 	int go[2], errors[2];
-	int signals = take_signals(&before);
+	int signals = take_signals();
 
-	take_limits(&before);
+	take_limits();
 	if (signals < 0 || pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
 		fprintf(stderr, "profil: %s\n", strerror(errno));
 		return RUN_FAILED;
 	}
 	run->pid = fork();
 	if (!run->pid)
-		execute(run->argv, &before, go, errors[1]);
+		execute(run->argv, go, errors[1]);
 	close(errors[1]);
 	if (run->pid < 0 || start(run, go[1])) {
 		if (run->pid > 0)

@@ -68,6 +68,7 @@ struct run {
 };
 
 uint64_t run_now_ns(void);
+void run_ignore_writing(void);
 struct image *run_add_image(struct run *run, struct image *image);
 void run_ended(struct run *run, pid_t pid, int status);
 int run_program(struct run *run);
