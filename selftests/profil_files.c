@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -111,6 +112,71 @@ TEST_F(tool, file_of_dos)
 		  hits + self->run.prf.images[0].lost);
 	EXPECT_BOTH(&self->run.prf.images[0], 0);
 	free(dos.buckets);
+}
+
+static void remove_directory(const struct tool *tool, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", tool->directory, name);
+	rmdir(path);
+}
+
+/* It is known before the program runs, and then there is no other file. */
+TEST_F(tool, file_of_dos_that_cannot_be_written)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/out.PRF", self->run.directory);
+	ASSERT_EQ(0, mkdir(path, 0700));
+	tool_run(&self->run, LIST("--dos"), "/bin/echo", LIST("ran"));
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "out.PRF: Is a directory"));
+	EXPECT_STREQ("", self->run.said);
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
+	remove_directory(&self->run, "out.PRF");
+}
+
+/* If it only turns out in the end, the other file is there. */
+TEST_F(tool, file_of_dos_that_has_become_impossible)
+{
+	tool_run(&self->run, LIST("--dos"), "/bin/sh",
+		 LIST("-c", "rm out.PRF; mkdir out.PRF; exit 3"));
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "out.PRF: Is a directory"));
+	EXPECT_EQ(1, times(self->run.complained, " in out.prf"));
+	EXPECT_EQ(3, self->run.prf.exit_code);
+	EXPECT_EQ(3, self->run.prf.nr);
+	remove_directory(&self->run, "out.PRF");
+}
+
+/* One file that cannot be written does not keep others from it. */
+TEST_F(tool, file_for_each_process_but_one)
+{
+	struct prf file;
+	char name[64];
+	int pid;
+
+	tool_run(&self->run, LIST("-p"), "/bin/sh",
+		 LIST("-c", "mkdir out.$$.prf; echo $$; exit 3"));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	pid = atoi(self->run.said);
+	snprintf(name, sizeof(name), "out.%d.prf", pid);
+	remove_directory(&self->run, name);
+	ASSERT_EQ(1, tool_load_all(&self->run, &file, 1));
+	EXPECT_EQ(pid, file.images[0].ppid);
+	prf_free(&file);
+}
+
+/* If nothing is run nothing is left. */
+TEST_F(tool, no_files_of_no_program)
+{
+	tool_run(&self->run, LIST("--dos"), "/no/such/program", NO_OPTIONS);
+	EXPECT_EQ(127, WEXITSTATUS(self->run.status));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.PRF"));
 }
 
 /* Bad answers are asked again, and what comes after them is the program's. */

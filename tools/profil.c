@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -244,32 +243,6 @@ static int choose_clock(struct run *run)
 	return check_period(run, &info);
 }
 
-/*
- * Better now than when the program has run for an hour. @made: there was no
- * such file.
- */
-static int check_output(struct run *run, bool *made)
-{
-	const char *name = strrchr(run->argv[0], '/');
-	int fd;
-
-	if (!run->output &&
-	    asprintf((char **)&run->output, "%s.prf",
-		     name ? name + 1 : run->argv[0]) < 0)
-		return -1;
-	fd = open(run->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	*made = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(run->output, O_WRONLY | O_CLOEXEC);
-	if (fd < 0) {
-		fprintf(stderr, "profil: %s: %s\n", run->output,
-			strerror(errno));
-		return -1;
-	}
-	close(fd);
-	return 0;
-}
-
 /* End as the program did. */
 static int end_like(int status)
 {
@@ -291,21 +264,17 @@ static int end_like(int status)
 int main(int argc, char **argv)
 {
 	struct run run = { .bucket = 4 };
-	bool made;
 	int failure;
 
 	parse(argc, argv, &run);
 	run_ignore_writing();
-	if (choose_clock(&run) || check_output(&run, &made))
+	if (choose_clock(&run) || save_check(&run))
 		return RUN_FAILED;
-	/* It is another that is going to be written */
-	if (run.per_process && made)
-		unlink(run.output);
 	failure = run_program(&run);
-	if (!failure && save_run(&run))
+	if (failure)
+		save_nothing(&run);
+	else if (save_run(&run))
 		failure = RUN_FAILED;
-	if (failure && made && !run.per_process)
-		unlink(run.output);
 	run_free(&run);
 	return failure ?: end_like(run.status);
 }

@@ -25,6 +25,9 @@ enum run_failure {
  * struct run - a run
  * @argv: the program and its arguments
  * @output: path of the file
+ * @made: there was no such file
+ * @dos_output: path of the file for MS-DOS, or NULL
+ * @dos_made: there was no such file
  * @bucket: bytes of text for each counter
  * @asked_ns: mean CPU time between ticks, as asked for
  * @period_ns: the true one
@@ -46,7 +49,10 @@ enum run_failure {
  */
 struct run {
 	char **argv;
-	const char *output;
+	char *output;
+	bool made;
+	char *dos_output;
+	bool dos_made;
 	uint32_t bucket;
 	uint64_t asked_ns;
 	uint64_t period_ns;

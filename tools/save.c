@@ -4,11 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "dos_prf.h"
 #include "save.h"
@@ -85,6 +86,77 @@ static int without_ending(const char *path)
 	return length;
 }
 
+/* Beside the other, in capitals as there. */
+static char *dos_path(const char *other)
+{
+	char *path;
+
+	if (asprintf(&path, "%.*s.PRF", without_ending(other), other) < 0)
+		return NULL;
+	return path;
+}
+
+static int say_error(const char *path)
+{
+	fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
+	return -1;
+}
+
+/* @made: there was no such file. */
+static int check_file(const char *path, bool *made)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	*made = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return say_error(path);
+	close(fd);
+	return 0;
+}
+
+/**
+ * save_check() - can the profile be written?
+ * @run: what is going to be run; receives the paths
+ *
+ * Better now than when the program has run for an hour.
+ *
+ * Return: 0, or -1 and it has said why.
+ */
+int save_check(struct run *run)
+{
+	const char *name = strrchr(run->argv[0], '/');
+
+	if (!run->output &&
+	    asprintf(&run->output, "%s.prf", name ? name + 1 : run->argv[0]) < 0)
+		return say_error("profil");
+	if (check_file(run->output, &run->made))
+		return -1;
+	if (run->per_process) {
+		/* It is others that are going to be written */
+		save_nothing(run);
+		run->made = false;
+		return 0;
+	}
+	if (!run->dos)
+		return 0;
+	run->dos_output = dos_path(run->output);
+	if (run->dos_output && !check_file(run->dos_output, &run->dos_made))
+		return 0;
+	save_nothing(run);
+	return -1;
+}
+
+/** save_nothing() - there is no profile: leave no empty files */
+void save_nothing(const struct run *run)
+{
+	if (run->made)
+		unlink(run->output);
+	if (run->dos_made)
+		unlink(run->dos_output);
+}
+
 static int save_native(const struct prf *prf, const char *path)
 {
 	FILE *file = fopen(path, "we");
@@ -92,33 +164,39 @@ static int save_native(const struct prf *prf, const char *path)
 
 	if (file && fclose(file))
 		failed = -1;
-	if (failed)
-		fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
-	return failed;
+	return failed ? say_error(path) : 0;
 }
 
-/* Beside the other, in capitals as there. */
-static int save_dos(const struct run *run, const struct prf *prf,
-		    const char *other)
+static int write_dos(const struct run *run, const struct prf *prf,
+		     const char *path)
 {
 	const struct prf_object *program = prf_program(prf, 1);
 	struct dos_prf dos = { 0 };
-	char path[PATH_MAX];
 	FILE *file;
 	int failed;
 
-	snprintf(path, sizeof(path), "%.*s.PRF", without_ending(other), other);
-	if (dos_prf_make(prf, 1, program, run->paragraphs, &dos)) {
-		fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
+	if (dos_prf_make(prf, 1, program, run->paragraphs, &dos))
 		return -1;
-	}
 	file = fopen(path, "we");
 	failed = !file || dos_prf_write(file, &dos);
 	if (file && fclose(file))
 		failed = -1;
-	if (failed)
-		fprintf(stderr, "profil: %s: %s\n", path, strerror(errno));
 	free(dos.buckets);
+	return failed;
+}
+
+/* What is in the other file is good, whatever becomes of this one. */
+static int save_dos(const struct run *run, const struct prf *prf,
+		    const char *other)
+{
+	char *path = dos_path(other);
+	int failed = !path || write_dos(run, prf, path);
+
+	if (failed)
+		say_error(path ?: "profil");
+	if (failed && run->dos_made)
+		unlink(path);
+	free(path);
 	return failed;
 }
 
@@ -158,10 +236,13 @@ static int save_part(const struct part *part)
 		return -1;
 	}
 	failed = save_native(&prf, part->path);
-	if (!failed && part->run->dos)
-		failed = save_dos(part->run, &prf, part->path);
-	if (!failed)
+	if (failed) {
+		save_nothing(part->run);
+	} else {
+		if (part->run->dos)
+			failed = save_dos(part->run, &prf, part->path);
 		say_result(part, &prf);
+	}
 	prf_free(&prf);
 	return failed;
 }
@@ -205,8 +286,29 @@ static int name_process(struct part *part, const struct image **before,
 	if (same)
 		snprintf(again, sizeof(again), ".%zu", same + 1);
 	free(part->path);
-	return asprintf(&part->path, "%.*s.%d%s.prf", without_ending(output),
-			output, pid, again);
+	if (asprintf(&part->path, "%.*s.%d%s.prf", without_ending(output),
+		     output, pid, again) >= 0)
+		return 0;
+	part->path = NULL;
+	return say_error("profil");
+}
+
+/* Those that cannot be written do not keep the others from it. */
+static int save_each(struct part *part, struct image **left,
+		     const struct image **firsts)
+{
+	size_t i, nr = 0;
+	int failed = 0;
+
+	for (i = 0; i < part->run->nr; i++) {
+		if (!left[i])
+			continue;
+		take_process(part, left, part->run->nr);
+		if (name_process(part, firsts, nr) || save_part(part))
+			failed = -1;
+		firsts[nr++] = part->images[0];
+	}
+	return failed;
 }
 
 /* Each process that there was in a file of its own. */
@@ -215,23 +317,14 @@ static int save_processes(const struct run *run)
 	struct part part = { .run = run };
 	const struct image **firsts = calloc(run->nr, sizeof(*firsts));
 	struct image **left = calloc(run->nr, sizeof(*left));
-	size_t i, nr = 0;
-	int failed = 0;
+	int failed;
 
 	part.images = calloc(run->nr, sizeof(*part.images));
-	if (!firsts || !left || !part.images) {
-		fprintf(stderr, "profil: %s\n", strerror(ENOMEM));
-		failed = -1;
-	}
-	if (!failed)
+	if (firsts && left && part.images) {
 		memcpy(left, run->images, run->nr * sizeof(*left));
-	for (i = 0; i < run->nr && !failed; i++) {
-		if (!left[i])
-			continue;
-		take_process(&part, left, run->nr);
-		if (name_process(&part, firsts, nr) < 0 || save_part(&part))
-			failed = -1;
-		firsts[nr++] = part.images[0];
+		failed = save_each(&part, left, firsts);
+	} else {
+		failed = say_error("profil");
 	}
 	free(part.path);
 	free(part.images);

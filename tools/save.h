@@ -7,6 +7,8 @@
 
 #include "run.h"
 
+int save_check(struct run *run);
+void save_nothing(const struct run *run);
 int save_run(const struct run *run);
 
 #endif /* SAVE_H */
