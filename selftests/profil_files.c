@@ -3,6 +3,7 @@
  * profil_files.c - what tools/profil asks, and which files it writes
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -422,6 +423,47 @@ TEST_F(tool, no_counters_for_libraries_of_a_child)
 			EXPECT_EQ(0, image->lost);
 		prf_free(&files[i]);
 	}
+}
+
+#define CORE_PATTERN	"/proc/sys/kernel/core_pattern"
+
+static int read_core_pattern(char *pattern, size_t size)
+{
+	FILE *file = fopen(CORE_PATTERN, "r");
+	const char *got = file ? fgets(pattern, size, file) : NULL;
+
+	if (file)
+		fclose(file);
+	return got ? 0 : -1;
+}
+
+/* For all programs of the machine. */
+static int write_core_pattern(const char *pattern)
+{
+	FILE *file = fopen(CORE_PATTERN, "w");
+	int failed = !file || fputs(pattern, file) < 0;
+
+	if (file && fclose(file))
+		failed = -1;
+	return failed;
+}
+
+/* It is the program's, even where it goes into a pipe. */
+TEST_F(tool, one_core)
+{
+	char before[256], pipe[256];
+
+	if (!tool_has_module() || getuid())
+		SKIP(return, "this changes where the cores of all programs go");
+	snprintf(pipe, sizeof(pipe), "|/usr/bin/tee %s/core.%%e",
+		 self->run.directory);
+	ASSERT_EQ(0, read_core_pattern(before, sizeof(before)));
+	ASSERT_EQ(0, write_core_pattern(pipe));
+	RUN("workload", "crash");
+	EXPECT_EQ(0, write_core_pattern(before));
+	EXPECT_SIGNAL(SIGSEGV);
+	EXPECT_TRUE(tool_has_file(&self->run, "core.workload"));
+	EXPECT_FALSE(tool_has_file(&self->run, "core.profil"));
 }
 
 TEST_HARNESS_MAIN
