@@ -194,7 +194,7 @@ static int annotate(struct listing *listing)
 	size_t nr;
 
 	if (!symbols_known(&object->symbols)) {
-		warnx("%s (%s): %s", piece->name, object->path,
+		term_warn("%s (%s): %s", piece->name, object->path,
 		      object->symbols.problem ?: "there is no file of it");
 		return -1;
 	}
@@ -203,7 +203,7 @@ static int annotate(struct listing *listing)
 		return -1;
 	nr = listing->instructions.nr;
 	if (!nr) {
-		warnx("%s (%s): objdump finds no instructions", piece->name,
+		term_warn("%s (%s): objdump finds no instructions", piece->name,
 		      object->path);
 		return -1;
 	}
@@ -247,12 +247,19 @@ static bool is_called(const char *name, const char *wanted)
 static void say_nearest(const struct report *report)
 {
 	const char *names[NEAREST];
-	size_t nr = nearest(report->sum, report->function, names), i;
+	size_t nr = nearest(report->sum, report->function, names), i, size;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &size);
 
-	fprintf(stderr, "prohist: no function '%s' has ticks", report->function);
+	if (!stream)
+		err(1, NULL);
+	fprintf(stream, "no function '%s' has ticks", report->function);
 	for (i = 0; i < nr; i++)
-		fprintf(stderr, "%s'%s'", i ? ", " : "; there is ", names[i]);
-	fputc('\n', stderr);
+		fprintf(stream, "%s'%s'", i ? ", " : "; there is ", names[i]);
+	if (fclose(stream))
+		err(1, NULL);
+	term_warn("%s", text);
+	free(text);
 }
 
 /** print_annotated() - all functions of a name, whatever object has them */

@@ -6,14 +6,21 @@
 #include <stdio.h>
 
 #include "print.h"
+#include "utf8.h"
 
 /* What separates frames and lines may not be in a name. */
 static void print_frame(const char *name)
 {
-	for (; *name; name++) {
-		char c = *name;
+	int length;
 
-		putchar(c == ';' ? ':' : (unsigned char)c < ' ' ? '?' : c);
+	for (; *name; name += length ?: 1) {
+		length = utf8_text(name);
+		if (*name == ';')
+			putchar(':');
+		else if (length)
+			printf("%.*s", length, name);
+		else
+			putchar('?');
 	}
 }
 

@@ -4,22 +4,24 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "print.h"
 #include "utf8.h"
 
-/* Names are bytes; those that are no UTF-8 become U+FFFD. */
+/*
+ * Names are bytes; those that are no UTF-8 become U+FFFD. Control characters,
+ * C1 too, are escaped.
+ */
 static void print_string(const char *string)
 {
 	int length;
 
 	putchar('"');
 	for (; *string; string += length ?: 1) {
-		unsigned char c = *string;
-
 		length = utf8_length(string);
-		if (c < ' ' || c == '"' || c == '\\')
-			printf("\\u%04x", c);
+		if (length && (!utf8_text(string) || strchr("\"\\", *string)))
+			printf("\\u%04x", (unsigned char)string[length - 1]);
 		else if (length)
 			printf("%.*s", length, string);
 		else

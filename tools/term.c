@@ -2,6 +2,10 @@
 /*
  * term.c - what the terminal can do
  */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +13,7 @@
 #include <unistd.h>
 
 #include "term.h"
+#include "utf8.h"
 
 #define PLAIN_WIDTH	80
 #define BAR_LEAST	10
@@ -84,6 +89,29 @@ int term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
 	return width - full;
 }
 
+/* The character, or the byte, that not terminated text begins with. */
+static int put_character(FILE *file, const char *text, size_t length)
+{
+	char character[5] = "";
+	int bytes;
+
+	memcpy(character, text, length < 4 ? length : 4);
+	bytes = utf8_text(character);
+	if (bytes)
+		fwrite(character, bytes, 1, file);
+	else
+		putc(*text == '\t' ? ' ' : '?', file);
+	return bytes ?: 1;
+}
+
+static void put_text(FILE *file, const char *text, size_t length)
+{
+	int bytes;
+
+	for (; length; text += bytes, length -= bytes)
+		bytes = put_character(file, text, length);
+}
+
 /**
  * term_text() - print text that comes from a file: nothing but text
  * @text: not terminated
@@ -93,19 +121,31 @@ int term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
  */
 void term_text(const char *text, int length)
 {
-	for (; length > 0; length--, text++) {
-		if (*text == '\t')
-			putchar(' ');
-		else
-			putchar((unsigned char)*text < ' ' || *text == 0x7f ?
-				'?' : *text);
-	}
+	put_text(stdout, text, length);
 }
 
 /** term_name() - print a name that comes from a file, likewise */
 void term_name(const char *name)
 {
 	term_text(name, strlen(name));
+}
+
+/** term_warn() - warnx(3) for what has names in it that come from a file */
+void term_warn(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		err(1, NULL);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	put_text(stderr, text, length);
+	fputc('\n', stderr);
+	free(text);
 }
 
 /** term_code() - print an instruction that has @percent of the ticks */

@@ -28,3 +28,20 @@ int utf8_length(const char *string)
 			return 0;
 	return more + 1;
 }
+
+/**
+ * utf8_text() - what can be printed as it is: nothing that controls a terminal
+ * @string: not empty
+ *
+ * Return: bytes of the character that it begins with, 1 for a byte that is of
+ * none, 0 for a control character (C0, DEL, and C1 in UTF-8 or as a byte).
+ */
+int utf8_text(const char *string)
+{
+	const unsigned char *s = (const unsigned char *)string;
+	int length = utf8_length(string);
+
+	if (length > 1)
+		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
+	return s[0] >= ' ' && (s[0] < 0x7f || s[0] >= 0xa0);
+}

@@ -8,5 +8,6 @@
 #define UTF8_REPLACEMENT	"\xef\xbf\xbd"
 
 int utf8_length(const char *string);
+int utf8_text(const char *string);
 
 #endif /* UTF8_H */

@@ -2,8 +2,9 @@
 /*
  * write_dos.c - a .PRF file for PROHIST of MS-DOS
  */
-#include <err.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "print.h"
 
@@ -17,7 +18,7 @@ int write_dos(const struct report *report)
 	if (!program)
 		return -1;
 	if (dos_prf_make(report->runs, report->nr, program, 0, &dos)) {
-		warn("%s", program->path);
+		term_warn("%s: %s", program->path, strerror(errno));
 		return -1;
 	}
 	result = dos_prf_write(stdout, &dos);

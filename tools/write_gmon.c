@@ -160,7 +160,7 @@ int write_gmon(const struct report *report)
 	object = sum_object(report->sum, wanted);
 	problem = find_problem(object);
 	if (problem) {
-		warnx("%s: %s", wanted->path, problem);
+		term_warn("%s: %s", wanted->path, problem);
 		return -1;
 	}
 	out.rate = find_rate(object);
@@ -168,7 +168,7 @@ int write_gmon(const struct report *report)
 	put_object(&out, object);
 	others = report->sum->placed - object->ticks;
 	if (others)
-		warnx("%s has %" PRIu64 " of %" PRIu64 " ticks; the others are in other objects",
+		term_warn("%s has %" PRIu64 " of %" PRIu64 " ticks; the others are in other objects",
 		      object->path, object->ticks, report->sum->placed);
 	if (out.cut)
 		warnx("%" PRIu64 " ticks are missing: gprof counts up to %u",

@@ -71,4 +71,34 @@ terminal 100 NO_COLOR=1
 check 'names do not talk to the terminal' lacks "$dir/terminal.txt" \
 	$'[\033\007]'
 
+# The same as one character, C1: in UTF-8, as a byte that is no character, and
+# DEL; what looks like it inside a character is none
+COMMAND=$'evil\xc2\x9b2J \x9b2J \x7f\xe4\xbd\x9b' "$dir/synthesize" \
+	"$dir/terminal.prf" $'/tmp/\xc2\x9b31mred' '' 0 1000 10 500
+export LC_ALL=C
+terminal 100 NO_COLOR=1
+check 'nor do single characters' has "$dir/terminal.txt" \
+	$'evil\\?\\?2J \\?2J \\?\xe4\xbd\x9b'
+check 'nor those of objects' has "$dir/terminal.txt" '\?\?31mred'
+
+# says STATUS WHAT ARGUMENT...: on the standard error
+says()
+{
+	"$prohist" "${@:3}" "$dir/terminal.prf" > "$dir/terminal.out" \
+		2> "$dir/terminal.txt"
+	[ $? = "$1" ] && has "$dir/terminal.txt" "$2"
+}
+check 'nor on the standard error' says 1 '^prohist: /tmp/\?\?31mred: ' \
+	--format=gmon
+check 'nor names that may have been meant' says 1 "'\\?\\?31mred\\+0x10'" \
+	--annotate=31mred
+check 'nor what cannot be annotated' says 1 '\(/tmp/\?\?31mred\): ' \
+	--annotate=$'\xc2\x9b31mred+0x10'
+"$prohist" --format=folded "$dir/terminal.prf" > "$dir/terminal.out" 2> /dev/null
+check 'nor folded lines' has "$dir/terminal.out" \
+	$'^evil\\?\\?2J \\?2J \\?\xe4\xbd\x9b;.*;\\?\\?31mred'
+"$prohist" --format=json "$dir/terminal.prf" > "$dir/terminal.out"
+check 'nor JSON, which has escapes' has "$dir/terminal.out" \
+	$'"evil\\\\u009b2J \\\\ufffd2J \\\\u007f\xe4\xbd\x9b"'
+
 finish
