@@ -18,7 +18,10 @@
 #define PRF_VERSION	1
 #define PRF_BUILD_ID	32
 
-/* No number of ticks is above this, so that sums of them stay in 64 bits. */
+/*
+ * No number of ticks is above this, nor is its sum over a file, so that sums of
+ * these stay in 64 bits.
+ */
 #define PRF_MOST	(1ULL << 48)
 
 enum prf_type {

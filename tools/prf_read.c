@@ -14,7 +14,8 @@
 
 /*
  * A file as it is being read. @at never is beyond @size; while a record is
- * read, @size is the end of its payload.
+ * read, @size is the end of its payload. @total is the sum of all images and
+ * @placed that of all buckets.
  */
 struct in {
 	const uint8_t *data;
@@ -22,6 +23,8 @@ struct in {
 	size_t at;
 	struct prf *prf;
 	struct prf_error *error;
+	struct prf_image total;
+	uint64_t placed;
 	bool has_run;
 	bool has_hist;
 	bool has_kernel;
@@ -83,11 +86,14 @@ static int take_reserved(struct in *in)
 	return take_small(in, 0, &number);
 }
 
-static int take_ticks(struct in *in, uint64_t *number)
+/* Added to the same of the whole file, which is not above PRF_MOST either. */
+static int take_ticks(struct in *in, uint64_t *number, uint64_t *total)
 {
 	*number = take64(in);
-	if (*number <= PRF_MOST)
+	if (*number <= PRF_MOST - *total) {
+		*total += *number;
 		return 0;
+	}
 	return fail(in, in->at - sizeof(*number),
 		    "more ticks than there can be");
 }
@@ -146,17 +152,19 @@ static int read_run(struct in *in)
 
 static int read_image_counts(struct in *in, struct prf_image *image)
 {
+	struct prf_image *total = &in->total;
+
 	image->start_ns = take64(in);
 	image->cpu_ns = take64(in);
 	image->covered_ns = take64(in);
-	if (take_ticks(in, &image->ticks) ||
-	    take_ticks(in, &image->counted) ||
-	    take_ticks(in, &image->clipped) ||
-	    take_ticks(in, &image->outside) ||
-	    take_ticks(in, &image->lost) ||
-	    take_ticks(in, &image->left_out) ||
-	    take_ticks(in, &image->kernel) ||
-	    take_ticks(in, &image->unfollowed))
+	if (take_ticks(in, &image->ticks, &total->ticks) ||
+	    take_ticks(in, &image->counted, &total->counted) ||
+	    take_ticks(in, &image->clipped, &total->clipped) ||
+	    take_ticks(in, &image->outside, &total->outside) ||
+	    take_ticks(in, &image->lost, &total->lost) ||
+	    take_ticks(in, &image->left_out, &total->left_out) ||
+	    take_ticks(in, &image->kernel, &total->kernel) ||
+	    take_ticks(in, &image->unfollowed, &total->unfollowed))
 		return -1;
 	return 0;
 }
@@ -236,7 +244,7 @@ static int read_bucket(struct in *in, struct prf_object *object)
 		return fail(in, in->at - 8, "a bucket outside its object");
 	if (object->nr && offset <= object->buckets[object->nr - 1].offset)
 		return fail(in, in->at - 8, "buckets out of order");
-	if (take_ticks(in, &count))
+	if (take_ticks(in, &count, &in->placed))
 		return -1;
 	if (!count)
 		return fail(in, in->at - 8, "a bucket without ticks");
@@ -279,7 +287,7 @@ static int read_kernel(struct in *in)
 	if (in->has_kernel)
 		return fail(in, in->at, "a second KERNEL record of an image");
 	if (want(in, PRF_KERNEL_SIZE) ||
-	    take_ticks(in, &image->kernel_count) ||
+	    take_ticks(in, &image->kernel_count, &in->total.kernel_count) ||
 	    take_reserved(in) || take_reserved(in) || take_padding(in))
 		return -1;
 	in->has_kernel = true;

@@ -180,6 +180,28 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 #undef BAD
 }
 
+/* One more than what others leave, in another image and another bucket. */
+TEST_F(prf, sums_have_a_limit)
+{
+	size_t image = payload(self->data, PRF_IMAGE);
+	size_t hist = payload(self->data, PRF_HIST);
+	struct prf_object *object = &self->prf.images[0].objects[0];
+	uint64_t others = prf_object_ticks(object) - object->buckets[0].count +
+		prf_object_ticks(&self->prf.images[0].objects[1]);
+	uint64_t lost = PRF_MOST - 5;
+
+	free(self->data);
+	self->prf.images[1].lost = 5;
+	self->data = sample_file(&self->prf, &self->size);
+	EXPECT_EQ(0, try_with(self->data, self->size, hist + 16,
+			      PRF_MOST - others, 8));
+	EXPECT_EQ(-1, try_with(self->data, self->size, hist + 16,
+			       PRF_MOST - others + 1, 8));
+	EXPECT_EQ(0, try_with(self->data, self->size, image + 64, lost, 8));
+	EXPECT_EQ(-1, try_with(self->data, self->size, image + 64, lost + 1,
+			       8));
+}
+
 TEST_F(prf, unknown_records_are_skipped)
 {
 	size_t hist = payload(self->data, PRF_HIST);
