@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * file.c - a whole file in memory
+ * file.c - files that are named by the user, and by other files
  *
- * Read to its end, whatever its size is said to be: it may be a pipe.
+ * The user's are read to their end, whatever their size is said to be: they may
+ * be pipes. What another file names may be anything.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 
@@ -55,4 +58,33 @@ void *file_read(const char *path, size_t *size)
 		fclose(file);
 	errno = error;
 	return data;
+}
+
+static int is_plain(const struct stat *stat_buffer)
+{
+	return S_ISREG(stat_buffer->st_mode) && stat_buffer->st_size > 0;
+}
+
+/**
+ * file_open_plain() - open a file that another one names
+ * @path: of it
+ * @stat_buffer: receives what it is
+ *
+ * To open a device may do something, and to read a pipe or what the kernel
+ * makes as it is read, which has size 0, may last for ever.
+ *
+ * Return: a descriptor, or -1 if it is no regular file with something in it.
+ */
+int file_open_plain(const char *path, struct stat *stat_buffer)
+{
+	int fd;
+
+	if (stat(path, stat_buffer) || !is_plain(stat_buffer))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && (fstat(fd, stat_buffer) || !is_plain(stat_buffer))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "memory.h"
@@ -27,19 +28,39 @@ static void find_lines(struct source *source, size_t size)
 	}
 }
 
+/* No more than there was: it may grow. */
+static char *read_text(int fd, size_t *size)
+{
+	char *text = malloc(*size);
+	size_t done = 0;
+	ssize_t got;
+
+	if (!text)
+		return NULL;
+	while (done < *size &&
+	       (got = read(fd, text + done, *size - done)) > 0)
+		done += got;
+	*size = done;
+	return text;
+}
+
 static void read_source(struct source *source, const char *path)
 {
 	struct stat stat_buffer;
 	size_t size;
+	int fd;
 
 	memset(source, 0, sizeof(*source));
 	source->path = copy(path);
 	/* A path that is relative is so to a directory that nobody knows */
-	if (path[0] != '/' || stat(path, &stat_buffer) ||
-	    !S_ISREG(stat_buffer.st_mode) || stat_buffer.st_size > LARGEST)
+	fd = path[0] == '/' ? file_open_plain(path, &stat_buffer) : -1;
+	if (fd < 0)
 		return;
+	size = stat_buffer.st_size;
 	source->changed = stat_buffer.st_mtime;
-	source->text = file_read(path, &size);
+	if (size <= LARGEST)
+		source->text = read_text(fd, &size);
+	close(fd);
 	if (source->text)
 		find_lines(source, size);
 }

@@ -17,6 +17,7 @@
 
 #include "bounds.h"
 #include "demangle.h"
+#include "file.h"
 #include "frames.h"
 #include "symbols.h"
 #include "units.h"
@@ -87,14 +88,22 @@ static const char *compare_build_id(const struct symbols *symbols,
 static const char *open_file(struct symbols *symbols,
 			     const struct prf_object *object)
 {
+	struct stat stat_buffer;
 	const char *problem;
 	GElf_Addr bias;
+	int fd;
 
 	symbols->dwfl = dwfl_begin(&callbacks);
 	if (!symbols->dwfl)
 		return "no memory";
-	symbols->module = dwfl_report_offline(symbols->dwfl, symbols->label,
-					      symbols->file, -1);
+	fd = file_open_plain(symbols->file, &stat_buffer);
+	if (fd >= 0)
+		symbols->module = dwfl_report_offline(symbols->dwfl,
+						      symbols->label,
+						      symbols->file, fd);
+	/* Otherwise it belongs to the module */
+	if (fd >= 0 && !symbols->module)
+		close(fd);
 	dwfl_report_end(symbols->dwfl, NULL, NULL);
 	if (!symbols->module || !elf_of(symbols, &bias)) {
 		symbols->module = NULL;

@@ -49,6 +49,16 @@ check 'two files are added' has "$dir/two.txt" '^ +1200  60.0 % .* alpha'
 check 'buckets' has "$dir/a.buckets" '^ +600 0x[0-9a-f]+ .* 60.9 %  #+$'
 check 'buckets of the kernel' has "$dir/a.buckets" '^ +10 hits in the kernel'
 
+# A path in a file may be that of anything; who opens a pipe may wait for ever
+mkfifo "$dir/fifo"
+for path in "$dir/fifo" /dev/zero /proc/kmsg; do
+	"$dir/synthesize" "$dir/odd.prf" "$path" '' 0 1000 10 500
+	check "${path##*/} is not opened" timeout 20 "$prohist" \
+		--output="$dir/odd.txt" "$dir/odd.prf"
+	check 'and it is said' has "$dir/odd.txt" 'the file cannot be read'
+done
+rm "$dir/fifo"
+
 make "$dir/b.prf" "$known" 480 420 85
 make "$dir/c.prf" "$known" 610 290 85
 "$prohist" --diff "$dir/a.prf" "$dir/b.prf" > "$dir/b.diff"
