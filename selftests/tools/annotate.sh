@@ -128,5 +128,10 @@ rm "$dir/moved/known.c"
 annotate alpha "$dir/moved.prf"
 check 'a source that is gone' has "$dir/annotated.txt" \
 	'^ +600 100.0 % .* known.c:[0-9]+$'
+ln -s /proc/self/status "$dir/moved/known.c"
+annotate alpha "$dir/moved.prf"
+check 'a source that the kernel makes as it is read' has "$dir/annotated.txt" \
+	'^ +600 100.0 % .* known.c:[0-9]+$'
+rm "$dir/moved/known.c"
 
 finish
