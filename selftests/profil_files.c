@@ -425,6 +425,26 @@ TEST_F(tool, no_counters_for_libraries_of_a_child)
 	}
 }
 
+/* It is the program, whatever it is called. */
+TEST_F(tool, name_with_a_newline)
+{
+	static const char script[] =
+		"cp \"$0\" 'a\n\nb' && \"./a\n\nb\" burn 3";
+	const struct prf_image *image;
+	char path[4096];
+
+	helper_path(path, sizeof(path), "workload");
+	RUN("/bin/sh", "-c", script, path);
+	EXPECT_EXIT(3);
+	ASSERT_LT(0, self->run.prf.nr);
+	image = &self->run.prf.images[self->run.prf.nr - 1];
+	EXPECT_TRUE(strstr(image->name, "/a\n\nb"));
+	ASSERT_LT(0, image->nr);
+	EXPECT_EQ(PRF_PROGRAM, image->objects[0].kind);
+	EXPECT_STREQ(image->name, image->objects[0].path);
+	EXPECT_LT(0, image->objects[0].build_id_len);
+}
+
 #define CORE_PATTERN	"/proc/sys/kernel/core_pattern"
 
 static int read_core_pattern(char *pattern, size_t size)

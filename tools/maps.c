@@ -18,6 +18,18 @@
 /* Memory without a name, whatever it is called: it has no file system. */
 #define NO_DEVICE	"00:01"
 
+/* The kernel writes a newline so, and nothing else. */
+#define NEWLINE	"\\012"
+
+static void put_newlines(char *path)
+{
+	while ((path = strstr(path, NEWLINE))) {
+		*path++ = '\n';
+		memmove(path, path + strlen(NEWLINE) - 1,
+			strlen(path + strlen(NEWLINE) - 1) + 1);
+	}
+}
+
 /* A line of /proc/PID/maps; its path is a part of @line. */
 static bool parse(char *line, struct mapping *mapping, bool *text)
 {
@@ -31,6 +43,7 @@ static bool parse(char *line, struct mapping *mapping, bool *text)
 		   &path) < 6)
 		return false;
 	mapping->path = line + path;
+	put_newlines(mapping->path);
 	*text = flags[2] == 'x' && mapping->end <= USER_END;
 	return true;
 }
