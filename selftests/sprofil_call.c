@@ -288,6 +288,21 @@ static bool spend(void (*spin)(void), unsigned int region)
 	return each[region].counted > 10;
 }
 
+/* The same until the first region has met a tick, and is off. */
+static bool spend_in_first_until_off(void)
+{
+	struct profil_status status = { .size = sizeof(status) };
+	struct profil_region_status first;
+	int patience = 1000;
+
+	do {
+		spin_in_first();
+		if (profil_status(&status, &first, 1))
+			return false;
+	} while (first.state == PROFIL_REGION_ON && --patience);
+	return first.state != PROFIL_REGION_ON;
+}
+
 static struct prof prof_of_text(void *bins, const char *start, const char *end)
 {
 	return prof_of(bins, end - start, (uintptr_t)start, 65536);
@@ -311,7 +326,8 @@ static void goes_off(struct __test_metadata *_metadata, void *bad,
 	half[0] = 0;
 	ASSERT_GE(sizeof(bins), regions[1].pr_size);
 	ASSERT_EQ(0, sprofil(regions, 3, NULL, PROF_FAST));
-	/* From when it is off they are what the overflow bin is for. */
+	EXPECT_TRUE(spend_in_first_until_off());
+	/* From then on they are what the overflow bin is for. */
 	EXPECT_TRUE(spend(spin_in_first, 2));
 	EXPECT_EQ(0, profil_status(&status, each, 3));
 	EXPECT_EQ(PROFIL_STATE_ON, status.state);
