@@ -72,8 +72,8 @@ struct profil_parcel {
  * @ledger: where it is entered when it ends; a reference
  * @cpu_ns: CPU time covered
  * @lock: protects all from @state to what @bag points to, and @tallies; hard
- *	interrupts off;
- *	of the module's locks, the ledger's alone is taken inside
+ *	interrupts off; of the module's locks, the ledger's alone is taken
+ *	inside
  * @state: enum profil_state; read without the lock too
  * @is_entered: it has been entered in the ledger
  * @queued: the worker has been sent for, and the memory of @mm is held until

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +289,16 @@ void stand_still(void *loop)
 {
 	((void (*)(void))loop)();
 	__builtin_unreachable();
+}
+
+/* The calling thread runs there alone. */
+int pin_to(int processor)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(processor, &one);
+	return sched_setaffinity(0, sizeof(one), &one);
 }
 
 /* fork(), but the child does not outlive a test that fails. */

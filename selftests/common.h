@@ -62,6 +62,7 @@ bool burn_counted(uint64_t nr);
 void *loop_at(uintptr_t pc);
 void __attribute__((noreturn)) stand_still(void *loop);
 
+int pin_to(int processor);
 pid_t fork_child(void);
 int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);

@@ -9,7 +9,6 @@
  * window.
  */
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +31,6 @@
  * to run the scheduler may ask whether the idle one will take one of them.
  */
 #define ALLOWANCE_BESIDE	20
-
-static void pin(struct __test_metadata *_metadata, int processor)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(processor, &one);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
-}
 
 /*
  * Since the system started: those of timers and devices, and those by which
@@ -134,7 +124,7 @@ static pid_t burn_on(struct __test_metadata *_metadata, int processor,
 		usleep(300000);
 		return pid;
 	}
-	pin(_metadata, processor);
+	ASSERT_EQ(0, pin_to(processor));
 	if (bin)
 		profile(_metadata, bin);
 	for (;;)
@@ -160,7 +150,7 @@ FIXTURE_SETUP(quiet)
 	self->bin = mmap(NULL, sizeof(*self->bin), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->bin);
-	pin(_metadata, 0);
+	ASSERT_EQ(0, pin_to(0));
 	usleep(1200000);
 }
 

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,15 +23,6 @@
 #define PERIOD_NS	60000
 
 static uint32_t bin;
-
-static void pin_to(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
-}
 
 static int start_by(int fd)
 {

@@ -8,7 +8,6 @@
  * moment finds that every tick has had exactly one fate.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -29,11 +28,8 @@ static void *travel(void *argument)
 
 	while (!self->stop) {
 		uint64_t ns;
-		cpu_set_t one;
 
-		CPU_ZERO(&one);
-		CPU_SET(self->moves++ % processors, &one);
-		sched_setaffinity(0, sizeof(one), &one);
+		pin_to(self->moves++ % processors);
 		ns = thread_cpu_ns();
 		burn_thread_ns(200000);
 		self->stayed_ns += thread_cpu_ns() - ns;

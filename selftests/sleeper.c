@@ -7,7 +7,6 @@
  * of them get the CPU time over the period, with that as the greatest
  * variance. Nothing may be lost or won where the processor changes hands.
  */
-#include <sched.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -48,15 +47,6 @@ FIXTURE_VARIANT_ADD(players, one_profiled_on_two_processors) {
 	.rounds = 1000,
 };
 
-static void pin(struct __test_metadata *_metadata, int processor)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(processor, &one);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
-}
-
 FIXTURE_SETUP(players)
 {
 	int there[2], back[2];
@@ -68,12 +58,12 @@ FIXTURE_SETUP(players)
 	self->pid = fork_child();
 	ASSERT_LE(0, self->pid);
 	if (self->pid) {
-		pin(_metadata, 0);
+		ASSERT_EQ(0, pin_to(0));
 		self->in = back[0];
 		self->out = there[1];
 		ASSERT_EQ(1, write(back[1], "", 1));
 	} else {
-		pin(_metadata, variant->other_processor);
+		ASSERT_EQ(0, pin_to(variant->other_processor));
 		self->in = there[0];
 		self->out = back[1];
 	}
