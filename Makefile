@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# profil: execution time profiles by the kernel. "make help" tells more.
+# profil: execution time profiles by the kernel. "make help" lists the targets.
 
 O := build
 export PROFIL_TOP := $(CURDIR)
 
-# The module is built for the newest kernel that the guest can boot, unless
-# KDIR names another kernel's build tree.
+# Build the module for the newest kernel, unless KDIR names the build tree of
+# another one.
 KDIR ?= $(lastword $(sort $(wildcard /lib/modules/*/build)))
 debug_tree := $(O)/debug-kernel
 
@@ -15,48 +15,59 @@ W ?= 1
 all: module lib examples tools tests
 
 help:
-	@echo 'make            build the module, the library, the tools,'
-	@echo '                examples and tests'
-	@echo 'make demo       set up, build, and profile real programs in a guest'
-	@echo 'make test       set up, build, and run every test, on both clocks'
-	@echo 'make test-debug the same on a kernel with sanitizers: 25 minutes, and'
-	@echo '                10 more to build it first'
-	@echo 'make fuzz       the fuzzers of the pure code alone, for a minute or'
-	@echo '                FUZZ_SECONDS'
-	@echo 'make setup      install what Debian 12 lacks; demo and test do it too'
-	@echo 'make bench      measure cost, truth and scale beside other profilers'
-	@echo '                in guests: 18 minutes; bench-quick: 5'
-	@echo 'make symcheck   compare what the module imports with module/symbols'
+	@echo 'make            build the module, the library, the tools, the'
+	@echo '                examples and the tests'
+	@echo 'make demo       set up, build, profile real programs in a guest'
+	@echo 'make test       set up, build, and run all tests, on both clocks'
+	@echo 'make test ONLY=NAME'
+	@echo '                run one step (style, unit, prohist, fuzz, guest,'
+	@echo '                profil, ...) or one test program'
+	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
+	@echo '                minutes, and 10 to build that kernel first)'
+	@echo 'make test-long  run hundreds of hostile processes beside an'
+	@echo '                innocent one'
+	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS (default: 30)'
+	@echo 'make setup      install missing packages (Debian 12); demo and'
+	@echo '                test do this, too'
+	@echo 'make bench      compare cost, accuracy and scaling with other'
+	@echo '                profilers in guests (18 minutes)'
+	@echo 'make bench-quick'
+	@echo '                run a shorter bench (5 minutes)'
+	@echo 'make images     generate the picture and report of the README'
+	@echo 'make symcheck   compare the symbols that the module imports with'
+	@echo '                module/symbols'
 	@echo 'make sparse     check the module with sparse'
-	@echo 'make checkpatch check the style of everything'
-	@echo 'make install    install library and tools; heeds DESTDIR and prefix'
-	@echo 'make clean      remove what was built, but for the debug kernel'
+	@echo 'make checkpatch check the style of all C files and shell scripts'
+	@echo 'make install    install the library and the tools; DESTDIR and'
+	@echo '                prefix set the place'
+	@echo 'make clean      remove all products except the debug kernel'
 	@echo
 	@echo 'KDIR=DIR        build the module for the kernel whose build tree'
-	@echo '                this is; now $(KDIR)'
+	@echo '                is DIR; now $(KDIR)'
 
 setup:
-	@selftests/setup
+	@selftests/bin/setup
 
-# --- the module: a tree of links for each kernel, so that the sources stay
-# clean and modules for several kernels stay side by side
+# --- the module: a tree of links for each kernel keeps the sources clean, and
+# the modules for several kernels apart
 
-# Not "make kernelrelease", which Debian's headers answer wrong.
+# Not "make kernelrelease": with Debian's headers, it prints the wrong release.
 release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 		$(1)/include/generated/utsrelease.h)
 module_tree = $(CURDIR)/$(O)/module/$(call release,$(1))
 
 sources := $(addprefix $(CURDIR)/, Kbuild module uapi)
 
-# $(call build_module,KERNEL TREE,MODULE TREE,ARGUMENTS,SOURCES)
+# $(call build_module,KERNEL TREE,MODULE TREE,ARGUMENTS,SOURCES); the +, because
+# make does not notice that the recipe calls make
 define build_module
 	@test -e '$(1)/Makefile' || { \
-		echo "no kernel headers at '$(1)': run 'make setup'" >&2; \
+		echo "no kernel headers in '$(1)': run 'make setup'" >&2; \
 		exit 1; }
 	@mkdir -p '$(2)'
 	@find '$(2)' -xtype l -delete
 	@cp -rsf $(4) '$(2)'
-	$(MAKE) -C '$(1)' M='$(2)' W=$(W) $(3) modules
+	+$(MAKE) -C '$(1)' M='$(2)' W=$(W) $(3) modules
 endef
 
 module:
@@ -66,10 +77,10 @@ sparse:
 	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),C=2,$(sources))
 
 symcheck: module
-	@selftests/symcheck $(call module_tree,$(KDIR))/module/profil.ko
+	@selftests/bin/symcheck $(call module_tree,$(KDIR))/module/profil.ko
 
 checkpatch:
-	@selftests/checkpatch
+	@selftests/bin/checkpatch
 
 # --- everything else
 
@@ -82,22 +93,39 @@ examples: lib
 tools:
 	$(MAKE) -C tools O=$(CURDIR)/$(O)
 
-tests: lib tools
+# A module that one test loads; without kernel headers, it is not built and the
+# test is skipped.
+refuse_tree = $(CURDIR)/$(O)/selftests/refuse/$(call release,$(1))
+refuse_sources := $(wildcard $(CURDIR)/selftests/refuse/*)
+
+refuse:
+	$(call build_module,$(KDIR),$(call refuse_tree,$(KDIR)),,$(refuse_sources))
+
+tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(CURDIR)/$(O)
 
 demo: setup
 	$(MAKE) -s module examples tests
-	@selftests/demo
+	@selftests/bin/demo
 
 test: setup
-	@selftests/test
+	@selftests/bin/test $(ONLY:%=-o %)
 
 test-debug: setup
 	@selftests/vm/debug-kernel
-	@selftests/test debug
+	@selftests/bin/test $(ONLY:%=-o %) debug
+
+test-long: setup
+	@$(MAKE) -s module lib tests
+	@selftests/vm/run -t 1800 -m 2048 -- selftests/bin/suite \
+		build/selftests/long
+
+images: setup
+	@$(MAKE) -s module tools
+	@Documentation/images/make
 
 fuzz: setup
-	@$(MAKE) -s -C selftests/unit O=$(CURDIR)/$(O) fuzz
+	@$(MAKE) -s -C selftests/host/unit O=$(CURDIR)/$(O) fuzz
 
 bench bench-quick:
 	@bench/setup
@@ -114,6 +142,7 @@ bench-floor:
 
 debug-module:
 	$(call build_module,$(CURDIR)/$(debug_tree),$(call module_tree,$(debug_tree)),,$(sources))
+	$(call build_module,$(CURDIR)/$(debug_tree),$(call refuse_tree,$(debug_tree)),,$(refuse_sources))
 
 install: lib tools
 	$(MAKE) -C lib O=$(CURDIR)/$(O) install
@@ -123,5 +152,5 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all help setup module sparse symcheck checkpatch lib examples tools \
-	tests demo test test-debug fuzz bench bench-quick bench-programs \
-	bench-floor debug-module install clean
+	refuse tests demo test test-debug test-long images fuzz bench bench-quick \
+	bench-programs bench-floor debug-module install clean

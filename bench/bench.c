@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bench.c - what the measuring programs share
+ * bench.c - shared by the measuring programs
  */
 #include <fcntl.h>
 #include <math.h>
@@ -12,7 +12,10 @@
 
 #include "bench.h"
 
-/* Ends the program and the bench: a result that is missing is not guessed. */
+/*
+ * Print an error and exit, which ends the bench: missing results are not
+ * guessed.
+ */
 void die(const char *format, ...)
 {
 	va_list arguments;
@@ -25,7 +28,7 @@ void die(const char *format, ...)
 	exit(1);
 }
 
-/* The sum of the numbers that follow a word at the beginning of a line. */
+/* Sum up the numbers after a word at the start of a line. */
 static uint64_t sum_after(const char *file, const char *word)
 {
 	FILE *stream = fopen(file, "r");
@@ -55,14 +58,14 @@ static uint64_t sum_after(const char *file, const char *word)
 	return sum;
 }
 
-/* Time that the processors have been at work, whatever it was. */
+/* Time for which CPUs were busy with anything, summed over all of them. */
 uint64_t busy_ns(void)
 {
 	return monotonic_ns() * sysconf(_SC_NPROCESSORS_ONLN) -
 	       sum_after("/proc/timer_list", "idle_sleeptime");
 }
 
-/* How many of them there have been, on all processors. */
+/* Number of timer interrupts on all CPUs. */
 uint64_t timer_interrupts(void)
 {
 	return sum_after("/proc/interrupts", "LOC");
@@ -95,7 +98,7 @@ double sample_mean(const struct sample *sample)
 	return sample->sum / sample->nr;
 }
 
-/* The standard error of the mean. */
+/* Standard error of the mean. */
 double sample_error(const struct sample *sample)
 {
 	double mean = sample_mean(sample);
@@ -106,7 +109,7 @@ double sample_error(const struct sample *sample)
 	return sqrt(fmax(0, variance) / (sample->nr - 1));
 }
 
-/* A line of JSON; @x is what the number depends on. */
+/* Print a line of JSON; @x is the variable on which the value depends. */
 void print_result(const char *name, const char *tool, double x, double value,
 		  double sigma, const char *unit)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bench.h - what the measuring programs share
+ * bench.h - shared by the measuring programs
  *
- * Where time is a count of instructions (selftests/vm/run -i), an instruction
- * takes two nanoseconds.
+ * In a guest whose clock counts instructions (selftests/vm/run -i), an
+ * instruction takes two nanoseconds.
  */
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "../selftests/common.h"
+#include "../selftests/lib/common.h"
 
 #define US		1000ULL
 #define NS_PER_INSN	2
 
-/* In user mode: a microsecond where time counts instructions. */
+/* Spend a microsecond in user mode, if the clock counts instructions. */
 static inline __attribute__((always_inline)) void spend_us(void)
 {
 	asm volatile(".rept 500\n\tnop\n\t.endr");
@@ -28,7 +28,7 @@ uint64_t timer_interrupts(void);
 void load_module(const char *file, const char *parameters);
 void unload_module(const char *name);
 
-/* A number that was measured several times. */
+/* Repeated measurements of a value. */
 struct sample {
 	int nr;
 	double sum;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * calls.c - what the module costs where no tick comes
+ * calls.c - cost of the module apart from ticks
  *
  *	calls PROFIL.KO [PARAMETERS]
  *
- * Context switches, fork and exec: without the module, with the module and no
- * profile, with a profile of somebody else, and with one's own, whose period is
- * so long that there are no ticks. Then the calls that start and stop a
- * profile, and what an idle processor is woken for.
+ * Measures context switches, fork and exec: without the module; with the module
+ * and no profile; with a profile of another process; and with a profile of
+ * their own, with a period so long that there are no ticks. Then context
+ * switches beside thousands of profiles of others, the calls that start and
+ * stop a profile, and timer interrupts of an idle CPU.
  */
 #include <stdio.h>
 #include <signal.h>
@@ -20,52 +21,114 @@
 
 #define ROUNDS	3
 
-/* In memory: what comes from the host's files takes as long as the host does. */
+/* In memory: the speed of the host's files varies. */
 #define TRUE_COPY	"/dev/shm/true"
 
 static uint32_t bins[4096];
-static int pipes[2][2];
+/* Each member of a ring reads the pipe that the previous one writes. */
+#define MAX_RING	64
 
-static void make_pipes(void)
+struct link {
+	int read;
+	int write;
+};
+
+static void close_link(struct link link)
 {
-	if (pipe(pipes[0]) || pipe(pipes[1]))
+	close(link.read);
+	close(link.write);
+}
+
+/* Copy bytes from one pipe to the next until end of file. */
+static void pass_on(struct link link)
+{
+	char byte;
+
+	while (read(link.read, &byte, 1) == 1)
+		if (write(link.write, &byte, 1) != 1)
+			break;
+}
+
+static void make_pipe(int fds[2])
+{
+	if (pipe(fds))
 		die("pipe: %m");
 }
 
-/* Sends back what it gets, until there is no more. */
-static pid_t start_echo(void)
-{
-	pid_t child;
-	char byte;
+struct ring {
+	int nr_members;
+	pid_t members[MAX_RING];
+	struct link link;
+};
 
-	make_pipes();
-	child = fork_child();
-	if (child) {
-		close(pipes[0][0]);
+static pid_t start_member(struct link link, int not_mine, int nor_this)
+{
+	pid_t child = fork_child();
+
+	if (child)
 		return child;
-	}
 	profil_stop(NULL, NULL, 0);
-	close(pipes[0][1]);
-	while (read(pipes[0][0], &byte, 1) == 1)
-		if (write(pipes[1][1], &byte, 1) != 1)
-			break;
+	close(not_mine);
+	close(nor_this);
+	pass_on(link);
 	_exit(0);
 }
 
-/* Two context switches each. */
-static void echo(int nr)
+/* The caller is the first member of the ring. */
+static void start_ring(struct ring *ring, int nr_members)
 {
-	pid_t child = start_echo();
+	int first[2], to[2];
+	int from, i;
+
+	make_pipe(first);
+	from = first[0];
+	for (i = 1; i < nr_members; i++) {
+		struct link link;
+
+		make_pipe(to);
+		link = (struct link){ from, to[1] };
+		ring->members[i] = start_member(link, first[1], to[0]);
+		close_link(link);
+		from = to[0];
+	}
+	ring->nr_members = nr_members;
+	ring->link = (struct link){ from, first[1] };
+}
+
+static void stop_ring(struct ring *ring)
+{
+	int i;
+
+	close_link(ring->link);
+	for (i = 1; i < ring->nr_members; i++)
+		wait_child(ring->members[i]);
+}
+
+/* Make about @nr context switches. */
+static void pass_around(const struct ring *ring, int nr)
+{
 	char byte = 0;
 
-	while (nr--)
-		if (write(pipes[0][1], &byte, 1) != 1 ||
-		    read(pipes[1][0], &byte, 1) != 1)
+	for (nr /= ring->nr_members; nr > 0; nr--)
+		if (write(ring->link.write, &byte, 1) != 1 ||
+		    read(ring->link.read, &byte, 1) != 1)
 			die("pipe: %m");
-	close(pipes[0][1]);
-	close(pipes[1][0]);
-	close(pipes[1][1]);
-	wait_child(child);
+}
+
+static void echo(int nr)
+{
+	struct ring ring;
+
+	start_ring(&ring, 2);
+	pass_around(&ring, nr);
+	stop_ring(&ring);
+}
+
+static struct ring many;
+
+static void go_round(int nr)
+{
+	pass_around(&many, nr);
 }
 
 static void fork_and_wait(int nr)
@@ -133,7 +196,7 @@ static void ask(int nr)
 		status_now();
 }
 
-/* Of one operation, and of what it leaves to be done. */
+/* Cost of one operation, including the work that it defers. */
 static struct sample instructions(void (*operate)(int nr), int nr)
 {
 	struct sample sample = { 0 };
@@ -151,21 +214,20 @@ static struct sample instructions(void (*operate)(int nr), int nr)
 	return sample;
 }
 
-static void report(const char *name, const char *where, double share,
-		   struct sample sample)
+static void report(const char *name, const char *where, struct sample sample)
 {
-	print_result(name, where, 0, sample_mean(&sample) * share,
-		     sample_error(&sample) * share, "instructions");
+	print_result(name, where, 0, sample_mean(&sample),
+		     sample_error(&sample), "instructions");
 }
 
 static void programs(const char *where)
 {
-	report("switch", where, 0.5, instructions(echo, 4000));
-	report("fork", where, 1, instructions(fork_and_wait, 200));
-	report("exec", where, 1, instructions(exec_and_wait, 200));
+	report("switch", where, instructions(echo, 8000));
+	report("fork", where, instructions(fork_and_wait, 200));
+	report("exec", where, instructions(exec_and_wait, 200));
 }
 
-/* Timer interrupts in ten seconds in which nobody has anything to do. */
+/* Count timer interrupts for ten seconds without any work. */
 static void idle(const char *where)
 {
 	uint64_t before = timer_interrupts();
@@ -175,46 +237,79 @@ static void idle(const char *where)
 		     "wakeups/s");
 }
 
-static pid_t profile_elsewhere(void)
+/* Profile processes that sleep: a child and its children. */
+static pid_t profile_elsewhere(int nr)
 {
 	pid_t child = fork_child();
 
 	if (child) {
-		usleep(100000);
+		usleep(100000 + nr * 2000);
 		return child;
 	}
+	setpgid(0, 0);
 	set(1);
+	while (--nr && fork_child())
+		;
+	if (status_now().unfollowed)
+		die("not every child has a profile");
 	for (;;)
 		pause();
 }
 
+static void end_profiles(pid_t child)
+{
+	kill(-child, SIGKILL);
+	wait_child(child);
+	/* The module watches context switches for ten seconds more */
+	sleep(12);
+}
+
+/* Measure context switches of unprofiled processes beside @nr profiles. */
+static void switches_beside(int nr)
+{
+	pid_t other = nr ? profile_elsewhere(nr) : 0;
+	struct sample sample;
+
+	start_ring(&many, MAX_RING);
+	sample = instructions(go_round, 600 * MAX_RING);
+	stop_ring(&many);
+	print_result("switch-beside", nr ? "profil" : "without", nr,
+		     sample_mean(&sample),
+		     sample_error(&sample), "instructions");
+	if (other)
+		end_profiles(other);
+}
+
 int main(int argc, char **argv)
 {
+	static const int beside[] = { 1, 1000, 4096 };
 	pid_t other;
+	int i;
 
 	if (argc < 2)
 		die("usage: calls PROFIL.KO [PARAMETERS]");
 	if (system("cp $(which busybox) " TRUE_COPY))
 		die("cannot copy busybox");
-	programs("without");
 	idle("without");
+	/* Before programs(): state left by many processes makes fork slower */
+	switches_beside(0);
+	programs("without");
 	load_module(argv[1], argc > 2 ? argv[2] : "");
 	programs("nowhere");
-	other = profile_elsewhere();
+	other = profile_elsewhere(1);
 	programs("somewhere");
 	idle("somewhere");
-	kill(other, SIGKILL);
-	wait_child(other);
-	/* Until the clock has been stopped */
-	sleep(3);
+	end_profiles(other);
+	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+		switches_beside(beside[i]);
 	programs("nowhere-again");
 
-	report("on-off", "profil", 1, instructions(on_and_off, 300));
+	report("on-off", "profil", instructions(on_and_off, 300));
 	set(1);
 	programs("own");
 	idle("own");
-	report("replace", "profil", 1, instructions(replace, 300));
-	report("replace-1000", "profil", 1, instructions(replace_1000, 20));
-	report("status", "profil", 1, instructions(ask, 300));
+	report("replace", "profil", instructions(replace, 300));
+	report("replace-1000", "profil", instructions(replace_1000, 20));
+	report("status", "profil", instructions(ask, 300));
 	return 0;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory.c - memory of the kernel and of profilers
+ * memory.c - memory use of the kernel and of profilers
  *
- *	memory kernel NR	for each profile and thread, of so many, and for
- *				each region
- *	memory watched SECONDS	of the process that started this one, at the
- *				beginning and in the end; all of the time is
- *				spent in user mode
+ *	memory kernel NR	kernel memory of each profile and thread, out
+ *				of NR, and of each region
+ *	memory watched SECONDS	memory of the parent process at the beginning
+ *				and at the end of SECONDS, which this program
+ *				spends in user mode
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 
 static uint32_t bins[4096];
 
-/* Kilobytes that a file says after a word. */
+/* Value in kilobytes after a word in a file. */
 static double kilobytes(const char *file, const char *word)
 {
 	FILE *stream = fopen(file, "r");
@@ -37,7 +37,7 @@ static double kilobytes(const char *file, const char *word)
 	return value;
 }
 
-/* What the kernel has for itself, in bytes. */
+/* Memory that the kernel uses itself, in bytes. */
 static double kernel_bytes(void)
 {
 	static const char *const kinds[] = {
@@ -46,7 +46,7 @@ static double kernel_bytes(void)
 	};
 	double sum = 0;
 
-	/* What is freed late has been freed */
+	/* Until deferred freeing is done */
 	sleep(2);
 	for (int i = 0; i < 5; i++)
 		sum += kilobytes("/proc/meminfo", kinds[i]);
@@ -66,7 +66,7 @@ static void set(int nr)
 		die("cannot start a profile of %d regions: %m", nr);
 }
 
-/* What that many children take more of when they start a profile each. */
+/* Memory that a profile in each of @nr children adds. */
 static double of_profiles(int nr)
 {
 	double before, used;
@@ -83,7 +83,7 @@ static double of_profiles(int nr)
 		if (children[i])
 			continue;
 		close(wake[1]);
-		/* Has the memory that the calls themselves need */
+		/* Allocate the memory that the calls themselves need */
 		set(1);
 		profil_stop(NULL, NULL, 0);
 		if (read(wake[0], &byte, 1))
@@ -138,7 +138,7 @@ static void kernel(int nr)
 
 	if (nr < 1 || nr > MAX_NR)
 		die("1 to %d", MAX_NR);
-	/* What is kept for the next time is there */
+	/* Fill the caches of freed objects first */
 	of_profiles(nr);
 	with_threads(nr);
 	profiles = of_profiles(nr);

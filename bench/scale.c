@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * scale.c - many threads, processes and processors in one profile
+ * scale.c - many threads, processes and CPUs in one profile
  *
  *	scale threads NR MS
  *	scale processes NR MS
  *
- * NR of them share MS of work, with a profile that has hardly any ticks and with
- * one that has many. Prints what became of the ticks, and what each cost, which
- * means something only where time is a count of instructions.
+ * NR threads or processes share MS of work, once with a profile that has hardly
+ * any ticks and once with one that has many. Prints the outcomes of the ticks,
+ * and the cost of each, which is meaningful only if the clock counts
+ * instructions.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 
 #define PERIOD_NS	(100 * US)
 
-/* What processes share. */
+/* Memory shared by all processes. */
 static struct shared {
 	uint32_t ready;
 	uint32_t done;
@@ -32,7 +33,7 @@ static struct shared {
 	uint64_t covered_ns;
 } *shared;
 
-/* Who reads here sleeps until the other end is closed. */
+/* Reading from these sleeps until the writing end is closed. */
 static int enter[2];
 static int leave[2];
 
@@ -64,23 +65,26 @@ static void add_working(uint64_t ticks)
 	__atomic_add_fetch(&shared->while_working, ticks, __ATOMIC_RELAXED);
 }
 
-/* Books of an address space, added to the others'. */
-static void add_books(void)
+/* Stop the profile of this address space and add up its stats. */
+static void add_stats(void)
 {
 	struct profil_status last = { .size = sizeof(last) };
+	const struct profil_counts *counts = &last.counts;
+	uint64_t lost;
 
 	if (profil_stop(&last, NULL, 0))
 		die("cannot stop: %m");
-	__atomic_add_fetch(&shared->ticks, last.ticks, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&shared->lost, last.lost + last.clipped,
+	lost = counts->lost + counts->clipped;
+	__atomic_add_fetch(&shared->ticks, counts->ticks, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->lost, lost, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->missing,
+			   counts->ticks - counts->counted - lost,
 			   __ATOMIC_RELAXED);
-	__atomic_add_fetch(&shared->missing, last.ticks - last.counted -
-			   last.lost - last.clipped, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->covered_ns, last.cpu_time_ns,
 			   __ATOMIC_RELAXED);
 }
 
-/* Until they are that many, and the last of them is asleep. */
+/* Wait until @nr have arrived and the last one sleeps. */
 static void wait_for(const uint32_t *number, int nr)
 {
 	while (__atomic_load_n(number, __ATOMIC_ACQUIRE) < nr)
@@ -88,7 +92,7 @@ static void wait_for(const uint32_t *number, int nr)
 	usleep(10000);
 }
 
-/* What the work costs all of them; to begin and to end is not part of it. */
+/* Measure the cost of the work, without that of starting and ending. */
 static uint64_t watch(int nr)
 {
 	uint64_t ns;
@@ -124,9 +128,9 @@ static uint64_t run_threads(int nr)
 	for (i = 0; i < nr; i++)
 		if (pthread_create(&threads[i], &attr, run_thread, NULL))
 			die("cannot make thread %d", i);
-	ticks = status_now().ticks;
+	ticks = status_now().counts.ticks;
 	ns = watch(nr);
-	add_working(status_now().ticks - ticks);
+	add_working(status_now().counts.ticks - ticks);
 	for (i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
@@ -141,12 +145,12 @@ static void run_process(void)
 	close(leave[1]);
 	add_one(&shared->ready);
 	pass(enter);
-	ticks = status_now().ticks;
+	ticks = status_now().counts.ticks;
 	work();
-	add_working(status_now().ticks - ticks);
+	add_working(status_now().counts.ticks - ticks);
 	add_one(&shared->done);
 	pass(leave);
-	add_books();
+	add_stats();
 	_exit(0);
 }
 
@@ -190,8 +194,8 @@ static uint64_t measure(uint64_t (*run)(int nr), int nr, uint64_t period_ns)
 	close(leave[0]);
 	if (status_now().unfollowed)
 		die("%llu children have no profile", status_now().unfollowed);
-	add_books();
-	/* Ticks of a child that exits may be on their way. */
+	add_stats();
+	/* Ticks of a child that exits may still be pending. */
 	usleep(100000);
 	return ns;
 }
@@ -215,7 +219,7 @@ int main(int argc, char **argv)
 	if (shared == MAP_FAILED)
 		die("no memory");
 
-	/* What comes once, comes here. */
+	/* The first run has one-time costs. */
 	measure(run, nr, SECOND);
 	few_ns = measure(run, nr, SECOND);
 	few = shared->while_working;

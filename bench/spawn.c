@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spawn.c - what running a command costs, from its exec to its end
+ * spawn.c - cost of running a command, from exec to exit
  *
  *	spawn NAME TOOL X COMMAND...
  *
- * CPU time of the command and of what it starts, with the interrupts that come
- * meanwhile; and the time that passes, with what it waits for.
+ * Measures the CPU time of the command and its children, with the interrupts
+ * during that time; and the elapsed time, which includes waiting.
  */
 #include <stdio.h>
 #include <stdlib.h>

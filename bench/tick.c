@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tick.c - what a clock tick costs a program
+ * tick.c - cost of a clock tick
  *
- *	tick FLOORS [ROUNDS]
+ *	tick FLOORS ROUNDS [bpf]
  *
- * FLOORS is the directory of modules whose ticks do nothing.
+ * FLOORS is the directory of modules whose ticks do nothing. Measures these and
+ * profil.ko or, with bpf, these and a BPF program that does the same work.
  *
- * A loop of a fixed number of instructions takes longer by the ticks that come
- * meanwhile. Where time is a count of instructions the difference, divided by
- * the number of ticks, is the cost of one, from the processor's interrupt to
- * its return. Everything is measured in turn, in several rounds.
+ * Ticks prolong a loop of a fixed number of instructions. If the clock counts
+ * instructions, the difference divided by the number of ticks is the cost of
+ * one, from the interrupt to its return. Several rounds measure all subjects in
+ * turn.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bench.h"
+#include "bpf_peer.h"
 
-/* Has no rhythm in common with the kernel's own clock tick. */
+/* Not in step with the kernel's own clock tick. */
 #define PERIOD_NS	97000
 
 #define LOOP_US		1000000
@@ -29,7 +34,7 @@ OWN_TEXT(work) static void work(int us)
 		spend_us();
 }
 
-/* The same, asking for the status now and then. */
+/* Work, and read the status every millisecond. */
 OWN_TEXT(work) static void work_and_ask(int us)
 {
 	for (; us > 0; us -= 1000) {
@@ -38,23 +43,62 @@ OWN_TEXT(work) static void work_and_ask(int us)
 	}
 }
 
-/* One of these is measured; without regions the tool is a module. */
+/* Inlined, so that the program counter is in the function's text. */
+static inline __attribute__((always_inline)) long read_inline(int fd,
+							      void *to,
+							      size_t size)
+{
+	long result;
+
+	asm volatile("syscall"
+		     : "=a" (result)
+		     : "a" (SYS_read), "D" (fd), "S" (to), "d" (size)
+		     : "rcx", "r11", "memory");
+	return result;
+}
+
+/* Work for about as long, but mostly in the kernel, which clears the buffer. */
+OWN_TEXT(work) static void work_in_kernel(int us)
+{
+	static char zeros[64 << 10];
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	for (; us > 0; us -= sizeof(zeros) / 500)
+		if (read_inline(fd, zeros, sizeof(zeros)) != sizeof(zeros))
+			die("/dev/zero: %m");
+}
+
+/* Source of the ticks. */
+enum clock {
+	NOTHING,
+	FLOOR,
+	PROFIL,
+	BPF,
+};
+
 struct subject {
 	const char *name;
 	const char *tool;
-	int nr_regions;
-	unsigned int width;
+	enum clock clock;
 	void (*work)(int us);
 	uint64_t period_ns;
+	/* For profil.ko. */
+	int nr_regions;
+	unsigned int width;
+	/* For BPF. */
+	enum bpf_scope scope;
+	pid_t tgid;
 	struct sample ns;
 	struct sample ticks;
 };
 
 /*
- * The regions that are not the loop's lie on both sides of it, so that it takes
- * as long as it can to find the one that is.
+ * Other regions lie on both sides of the loop's, so that the lookup takes the
+ * most steps.
  */
-static void start(const struct subject *subject)
+static void start_profil(const struct subject *subject)
 {
 	static struct profil_region regions[MAX_REGIONS];
 	static uint64_t bins[MAX_REGIONS + 4096];
@@ -74,17 +118,19 @@ static void start(const struct subject *subject)
 		    subject->nr_regions);
 }
 
-static double stop(void)
+static double stop_profil(void)
 {
 	struct profil_status last = { .size = sizeof(last) };
+	const struct profil_counts *counts = &last.counts;
 
 	if (profil_stop(&last, NULL, 0))
 		die("cannot stop: %m");
-	/* Some fall outside of the loop: in the calls. */
-	if (last.lost || last.clipped || last.outside > last.ticks / 20 + 10)
-		die("of %llu ticks only %llu are in the counters", last.ticks,
-		    last.counted);
-	return last.ticks;
+	/* Some are outside the loop, in the calls. */
+	if (counts->lost || counts->clipped ||
+	    counts->outside > counts->ticks / 20 + 10)
+		die("of %llu ticks only %llu are in the counters",
+		    counts->ticks, counts->counted);
+	return counts->ticks;
 }
 
 static void load_floor(const char *floors, const struct subject *subject)
@@ -97,28 +143,88 @@ static void load_floor(const char *floors, const struct subject *subject)
 	load_module(file, parameters);
 }
 
+static const uint64_t *bpf_cells;
+
+static size_t text_size(void)
+{
+	const char *const text[] = { TEXT_OF(work) };
+
+	return text[1] - text[0];
+}
+
+static void start_bpf(const struct subject *subject)
+{
+	bpf_cells = bpf_start(&(struct bpf_request){
+		.scope = subject->scope,
+		.tgid = subject->tgid,
+		.text = __start_text_work,
+		.size = text_size(),
+		.shift = 2,
+		.period_ns = subject->period_ns,
+	});
+}
+
+static void start(const struct subject *subject, const char *floors)
+{
+	switch (subject->clock) {
+	case NOTHING:
+		break;
+	case FLOOR:
+		load_floor(floors, subject);
+		break;
+	case PROFIL:
+		start_profil(subject);
+		break;
+	case BPF:
+		start_bpf(subject);
+		break;
+	}
+}
+
+/* If it filters for another process, as many ticks come, but none counts. */
+static double stop_bpf(const struct subject *subject, uint64_t ns)
+{
+	double ticks = (double)ns / subject->period_ns;
+	double counted;
+
+	bpf_stop();
+	counted = sum64(bpf_cells, text_size() / 4);
+	if (subject->tgid ? counted : counted < ticks * 0.95)
+		die("of %.0f ticks the BPF program has %.0f", ticks, counted);
+	return ticks;
+}
+
+/* Returns the number of ticks: from the status, or one for each period. */
+static double stop(const struct subject *subject, uint64_t ns)
+{
+	switch (subject->clock) {
+	case NOTHING:
+		return 0;
+	case FLOOR:
+		unload_module(subject->tool);
+		break;
+	case PROFIL:
+		return stop_profil();
+	case BPF:
+		return stop_bpf(subject, ns);
+	}
+	return (double)ns / subject->period_ns;
+}
+
 static void measure(struct subject *subject, const char *floors)
 {
 	double ticks = 0;
 	uint64_t ns;
 
-	if (subject->nr_regions)
-		start(subject);
-	else if (subject->period_ns)
-		load_floor(floors, subject);
-	/* What comes once is over, and the pages are there. */
+	start(subject, floors);
+	/* Warm up: one-time costs and page faults */
 	subject->work(2000);
-	if (subject->nr_regions)
-		ticks = -(double)status_now().ticks;
+	if (subject->clock == PROFIL)
+		ticks = -(double)status_now().counts.ticks;
 	ns = monotonic_ns();
 	subject->work(LOOP_US);
 	ns = monotonic_ns() - ns;
-	if (subject->nr_regions)
-		ticks += stop();
-	else if (subject->period_ns) {
-		ticks = (double)ns / subject->period_ns;
-		unload_module(subject->tool);
-	}
+	ticks += stop(subject, ns);
 	sample_add(&subject->ns, ns);
 	sample_add(&subject->ticks, ticks);
 }
@@ -136,39 +242,103 @@ static double error(const struct subject *subject, const struct subject *base)
 	       sample_mean(&subject->ticks) / NS_PER_INSN;
 }
 
-int main(int argc, char **argv)
-{
-	enum { BARE, ASKING, FIRST };
-	static struct subject subjects[] = {
-		[BARE] = { .work = work },
-		[ASKING] = { .nr_regions = 1, .width = 4, .work = work_and_ask,
-			     .period_ns = SECOND },
-		[FIRST] = { "tick", "floor", 0, 0, work, PERIOD_NS },
-		{ "tick", "floor_timer", 0, 0, work, PERIOD_NS },
-		{ "tick", "profil", 1, 4, work, PERIOD_NS },
-		{ "tick", "profil", 16, 4, work, PERIOD_NS },
-		{ "tick", "profil", 256, 4, work, PERIOD_NS },
-		{ "tick", "profil", 4096, 4, work, PERIOD_NS },
-		{ "tick16", "profil", 1, 2, work, PERIOD_NS },
-		{ "tick16", "profil", 4096, 2, work, PERIOD_NS },
-		{ "tick-status", "profil", 1, 4, work_and_ask, PERIOD_NS },
-	};
-	const int nr = sizeof(subjects) / sizeof(subjects[0]);
-	int rounds = argc > 2 ? atoi(argv[2]) : 3;
-	int i, round;
+/* The same work without ticks, or with hardly any. */
+static struct subject bases[] = {
+	{ .work = work },
+	{ .work = work_in_kernel },
+	{ .clock = PROFIL, .work = work_and_ask, .period_ns = SECOND,
+	  .nr_regions = 1, .width = 4 },
+};
 
-	if (argc < 2)
-		die("usage: tick FLOORS [ROUNDS]");
-	for (round = 0; round < rounds; round++)
-		for (i = 0; i < nr; i++)
-			measure(&subjects[i], argv[1]);
-	for (i = FIRST; i < nr; i++) {
+#define SUBJECT(name_is, tool_is, clock_is, work_is, ...) \
+	{ .name = name_is, .tool = tool_is, .clock = clock_is, \
+	  .work = work_is, .period_ns = PERIOD_NS, ##__VA_ARGS__ }
+
+#define FLOORS \
+	SUBJECT("tick", "floor", FLOOR, work), \
+	SUBJECT("tick", "floor_timer", FLOOR, work), \
+	SUBJECT("tick-kernel", "floor", FLOOR, work_in_kernel)
+
+#define OURS(name, work, nr, width_is) \
+	SUBJECT(name, "profil", PROFIL, work, .nr_regions = nr, \
+		.width = width_is)
+
+static struct subject profil_subjects[] = {
+	FLOORS,
+	OURS("tick", work, 1, 4),
+	OURS("tick", work, 16, 4),
+	OURS("tick", work, 256, 4),
+	OURS("tick", work, 4096, 4),
+	OURS("tick16", work, 1, 2),
+	OURS("tick16", work, 4096, 2),
+	OURS("tick-status", work_and_ask, 1, 4),
+	OURS("tick-kernel", work_in_kernel, 1, 4),
+	OURS("tick-kernel", work_in_kernel, 4096, 4),
+};
+
+/* bpf-other filters for process 1, which has none of the ticks. */
+static struct subject bpf_subjects[] = {
+	FLOORS,
+	SUBJECT("tick", "bpf", BPF, work, .scope = BPF_SCOPE_PROCESS),
+	SUBJECT("tick", "bpf-other", BPF, work, .scope = BPF_SCOPE_PROCESS,
+		.tgid = 1),
+	SUBJECT("tick", "bpf-cgroup", BPF, work, .scope = BPF_SCOPE_CGROUP),
+	SUBJECT("tick", "bpf-task", BPF, work, .scope = BPF_SCOPE_TASK),
+	SUBJECT("tick-kernel", "bpf", BPF, work_in_kernel,
+		.scope = BPF_SCOPE_PROCESS),
+};
+
+static const struct subject *base_of(const struct subject *subject)
+{
+	const struct subject *base = bases;
+
+	while (base->work != subject->work)
+		base++;
+	return base;
+}
+
+static void measure_all(struct subject *subjects, int nr, const char *floors)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		measure(&subjects[i], floors);
+}
+
+static void report(const struct subject *subjects, int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
 		const struct subject *s = &subjects[i];
-		const struct subject *base = &subjects[
-			s->work == work_and_ask ? ASKING : BARE];
+		const struct subject *base = base_of(s);
 
 		print_result(s->name, s->tool, s->nr_regions, cost(s, base),
 			     error(s, base), "instructions");
 	}
+}
+
+#define NR(array)	((int)(sizeof(array) / sizeof((array)[0])))
+
+int main(int argc, char **argv)
+{
+	struct subject *subjects = profil_subjects;
+	int nr = NR(profil_subjects), nr_bases = NR(bases);
+	int rounds;
+
+	if (argc < 3)
+		die("usage: tick FLOORS ROUNDS [bpf]");
+	if (argc > 3) {
+		subjects = bpf_subjects;
+		nr = NR(bpf_subjects);
+		/* The last one needs the module. */
+		nr_bases--;
+		bpf_make_cgroup();
+	}
+	for (rounds = atoi(argv[2]); rounds > 0; rounds--) {
+		measure_all(bases, nr_bases, argv[1]);
+		measure_all(subjects, nr, argv[1]);
+	}
+	report(subjects, nr);
 	return 0;
 }

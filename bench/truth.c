@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * truth.c - programs that know where their time went
+ * truth.c - programs with known shares of time
  *
- *	truth [-p PERIOD_NS | -g] WORK ARGUMENT...
+ *	truth [-p PERIOD_NS | -b PERIOD_NS | -g] WORK ARGUMENT...
  *
- * work MS		one function
+ * work MS		a single function
  * sweep MS POINTS	pairs of functions that take turns in a fixed rhythm,
- *			MS for each rhythm and share; POINTS of them at most
+ *			MS for each rhythm and share; at most POINTS pairs
  * threads NR MS	threads with four shares of CPU time
- * lives NR DEPTH JIFFIES	NR children of each of several short lives, one
- *			after the other; a tree in which every process forks
- *			twice; and a time in which the program sleeps through
- *			every clock tick of the kernel
+ * lives NR DEPTH JIFFIES	NR children of each of several lifetimes, one
+ *			after the other; a tree of processes that each fork
+ *			twice; and work in JIFFIES jiffies, asleep at every
+ *			clock tick of the kernel
  *
- * With -p the program has the kernel profile it by libprofil; with -g, the C
- * library by profil(3); without, whoever watches it does. Prints a line of JSON
- * for each function: how long it ran by the processor's clock, and how many
- * ticks fell there, if it knows; and the variance that the counting law gives
- * that number, see Documentation/bench.rst.
+ * With -p, libprofil profiles the program; with -b, a BPF program that filters
+ * by its cgroup; with -g, profil(3) of the C library; without these, the
+ * profiler that runs it. Prints a line of JSON for each function: its run time
+ * by the TSC, its number of ticks, if known, and the variance of that number by
+ * the counting law, see Documentation/bench.rst.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -30,11 +30,12 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bpf_peer.h"
 
 #define MAX_FUNCTIONS	80
 #define MAX_TEXT	4096
 
-/* A function whose time is known. */
+/* A function with a known run time. */
 struct function {
 	char name[24];
 	uint64_t (*call)(uint64_t end, uint64_t step);
@@ -44,13 +45,13 @@ struct function {
 	double variance;
 };
 
-/* How much of the present period a function has had. */
+/* Share of the current tick period that a function has had. */
 struct cell {
 	uint64_t nr;
 	double q;
 };
 
-/* What children share with their parent. */
+/* Memory shared with children. */
 struct shared {
 	struct function functions[MAX_FUNCTIONS];
 	struct cell cell;
@@ -61,9 +62,9 @@ static struct shared *shared;
 static int nr_functions;
 static uint64_t period_ns;
 
-/* ---- the clock: read without leaving the function */
+/* ---- the clock: readable without leaving the function */
 
-/* One time, by the processor's clock and by the kernel's. */
+/* A point in time, by the TSC and by the kernel's clock. */
 struct reading {
 	uint64_t cycle;
 	uint64_t ns;
@@ -79,7 +80,10 @@ static inline __attribute__((always_inline)) uint64_t now_ns(void)
 				      ns_per_cycle);
 }
 
-/* The shortest of some: in the others there was a page fault or an interrupt. */
+/*
+ * Take the shortest of several readings: a page fault or an interrupt prolongs
+ * others.
+ */
 static struct reading read_clocks(void)
 {
 	struct reading reading = { 0 };
@@ -100,9 +104,9 @@ static struct reading read_clocks(void)
 }
 
 /*
- * Once for each piece of work. The counting law needs the kernel's periods to a
- * few microseconds, and by one reading for all the clocks drift apart by
- * hundreds in a minute.
+ * Called before each measurement. The counting law needs the kernel's periods
+ * to a few microseconds, and with one reading for all, the clocks drift apart
+ * by hundreds of microseconds per minute.
  */
 static void set_clock(void)
 {
@@ -120,7 +124,7 @@ static void calibrate(void)
 
 /* ---- the functions */
 
-/* Until the time has come; in parts of a step, and one of those at least. */
+/* Run until @end, in steps of @step nanoseconds, at least one of them. */
 static inline __attribute__((always_inline)) uint64_t until(uint64_t end,
 							    uint64_t step)
 {
@@ -129,7 +133,7 @@ static inline __attribute__((always_inline)) uint64_t until(uint64_t end,
 	do {
 		uint64_t ns;
 
-		/* Where time counts instructions these are half a microsecond. */
+		/* Half a microsecond, if the clock counts instructions. */
 		for (ns = step; ns >= 500; ns -= 500)
 			asm volatile(".rept 250\n\tnop\n\t.endr");
 		now = now_ns();
@@ -193,13 +197,18 @@ static struct function *function_of(const char *name, const void *call,
 
 #define FUNCTION_OF(name)	function_of(#name, name, TEXT_OF(name))
 
-/* ---- who counts */
+/* ---- profilers */
 
-/* When the profile began. */
+/* CPU time when the profile started. */
 static uint64_t cpu_ns;
 
 static bool by_c_library;
 static unsigned short *c_library_bins;
+
+static uint64_t bpf_period_ns;
+static const uint64_t *bpf_cells;
+
+#define BPF_SHIFT	2
 
 static int (*c_library_profil(void))(unsigned short *, size_t, size_t,
 				     unsigned int)
@@ -210,6 +219,18 @@ static int (*c_library_profil(void))(unsigned short *, size_t, size_t,
 	if (!function)
 		die("the C library has no profil()");
 	return function;
+}
+
+static void start_bpf(size_t size)
+{
+	bpf_make_cgroup();
+	bpf_cells = bpf_start(&(struct bpf_request){
+		.scope = BPF_SCOPE_CGROUP,
+		.text = &__executable_start,
+		.size = size,
+		.shift = BPF_SHIFT,
+		.period_ns = bpf_period_ns,
+	});
 }
 
 static void start(void)
@@ -225,6 +246,8 @@ static void start(void)
 	cpu_ns = process_cpu_ns();
 	if (period_ns && set_regions(regions, nr_functions, 4, period_ns, 0))
 		die("cannot start a profile: %m");
+	if (bpf_period_ns)
+		start_bpf(size);
 	if (!by_c_library)
 		return;
 	c_library_bins = calloc(1, size);
@@ -237,11 +260,14 @@ static void start(void)
 static uint64_t ticks_of(int f)
 {
 	const struct function *function = &shared->functions[f];
-	size_t from = (function->start - &__executable_start) / 2;
+	size_t from = function->start - &__executable_start;
+	size_t size = function->end - function->start;
 
 	if (by_c_library)
-		return sum16(c_library_bins + from,
-			     (function->end - function->start) / 2);
+		return sum16(c_library_bins + from / 2, size / 2);
+	if (bpf_period_ns)
+		return sum64(bpf_cells + (from >> BPF_SHIFT),
+			     size >> BPF_SHIFT);
 	return sum32(shared->bins[f], MAX_TEXT / 4);
 }
 
@@ -251,14 +277,17 @@ static void stop(void)
 
 	if (by_c_library)
 		c_library_profil()(NULL, 0, 0, 0);
+	if (bpf_period_ns)
+		bpf_stop();
 	if (!period_ns)
 		return;
 	if (profil_stop(&last, NULL, 0))
 		die("cannot stop: %m");
 	printf("{\"period_ns\": %llu, \"covered_ns\": %llu, \"cpu_ns\": %llu, \"taken\": %llu, \"lost\": %llu, \"clipped\": %llu, \"unfollowed\": %llu}\n",
 	       last.period_ns, last.cpu_time_ns,
-	       (unsigned long long)(process_cpu_ns() - cpu_ns), last.ticks, last.lost,
-	       last.clipped, last.unfollowed);
+	       (unsigned long long)(process_cpu_ns() - cpu_ns),
+	       last.counts.ticks, last.counts.lost, last.counts.clipped,
+	       last.unfollowed);
 }
 
 static void report(void)
@@ -273,7 +302,7 @@ static void report(void)
 		printf("{\"function\": \"%s\", \"ns\": %llu, \"variance\": %.6g",
 		       function->name, (unsigned long long)function->ns,
 		       function->variance);
-		if (period_ns || by_c_library)
+		if (period_ns || bpf_period_ns || by_c_library)
 			printf(", \"ticks\": %llu",
 			       (unsigned long long)ticks_of(f));
 		printf("}\n");
@@ -309,7 +338,7 @@ static void cell_add(struct function *function, uint64_t from, uint64_t to)
 	}
 }
 
-/* ---- the kinds of work */
+/* ---- kinds of work */
 
 static void do_work(uint64_t ms)
 {
@@ -323,7 +352,7 @@ static void do_work(uint64_t ms)
 	stop();
 }
 
-/* A pair, and how long a turn of both and of the first is. */
+/* A pair of functions, the length of a turn of both and of the first. */
 struct pair {
 	uint64_t (*calls[2])(uint64_t end, uint64_t step);
 	struct function *functions[2];
@@ -339,7 +368,7 @@ struct pair {
 
 #define PAIRS_AT(n)	PAIR_OF(n, 50), PAIR_OF(n, 90), PAIR_OF(n, 99)
 
-/* The turns begin at multiples of the rhythm on the kernel's clock. */
+/* Turns start at multiples of the rhythm on the kernel's clock. */
 static void take_turns(const struct pair *pair, uint64_t ms)
 {
 	uint64_t step = pair->rhythm_ns / 200;
@@ -365,7 +394,7 @@ static void take_turns(const struct pair *pair, uint64_t ms)
 
 static void do_sweep(uint64_t ms, int points)
 {
-	/* What is asked for most comes first: not all may be wanted. */
+	/* The most important ones first: POINTS may cut the list. */
 	const struct pair pairs[] = {
 		PAIRS_AT(10000), PAIRS_AT(1000), PAIRS_AT(4000),
 		PAIRS_AT(20000), PAIRS_AT(100), PAIRS_AT(40000), PAIRS_AT(200),
@@ -394,8 +423,8 @@ static uint64_t longest_ns(void)
 }
 
 /*
- * By the clock of the thread, looked at every millisecond. An emulated
- * processor may stand still: then all ticks of that time fall at one place.
+ * Check the thread's CPU time every millisecond. An emulated CPU may stall:
+ * then all ticks of that time count at one place.
  */
 static void *run_worker(void *argument)
 {
@@ -446,7 +475,7 @@ static void do_threads(int nr, uint64_t ms)
 	stop();
 }
 
-/* One process at a time. */
+/* Only one process runs at a time. */
 static void spend_for(struct function *function, uint64_t ns)
 {
 	uint64_t begin = now_ns();
@@ -468,13 +497,13 @@ static void run_short(struct function *function, uint64_t us, int nr)
 		}
 		if (child < 0 || waitpid(child, NULL, 0) != child)
 			die("fork: %m");
-		/* At all phases of whatever else there is */
+		/* Vary the phase to all other periodic events */
 		usleep(100 + nr * 7919 % 10000);
 	}
 	cell_end(function);
 }
 
-/* Siblings run one after the other, so that the processor's clock is theirs. */
+/* Siblings run one after the other, so that the TSC measures each alone. */
 static void grow(struct function *function, int depth, uint64_t ns)
 {
 	int i;
@@ -497,7 +526,7 @@ static struct timespec time_of(uint64_t ns)
 	return (struct timespec){ ns / SECOND, ns % SECOND };
 }
 
-/* This clock stands at the kernel's last clock tick. */
+/* This clock has the time of the kernel's last clock tick. */
 static uint64_t last_jiffy_ns(void)
 {
 	struct timespec time;
@@ -544,7 +573,7 @@ static void do_lives(int children, int depth, int jiffies)
 	grow(family, depth, 5 * MS);
 	cell_end(family);
 	run_jiffies(sleeper, jiffies);
-	/* Ticks of children may be on their way */
+	/* Ticks of children may still be pending */
 	usleep(100000);
 	stop();
 }
@@ -555,9 +584,11 @@ int main(int argc, char **argv)
 	uint64_t a, b, c;
 	int option;
 
-	while ((option = getopt(argc, argv, "+p:g")) != -1) {
+	while ((option = getopt(argc, argv, "+p:b:g")) != -1) {
 		if (option == 'p')
 			period_ns = atoll(optarg);
+		else if (option == 'b')
+			bpf_period_ns = atoll(optarg);
 		else
 			by_c_library = true;
 	}

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * behaviour.c - in what the systems differ
+ * behaviour.c - how the systems differ
  *
- * A column for each system of the table in Documentation/contract.rst. What a
- * system did not have, or its manual page does not tell, is as by default.
+ * The columns of the table in Documentation/contract.rst, one for each system.
+ * Features that a system lacks, or that its manual page does not describe, work
+ * as by default.
  */
 #include <limits.h>
+#include <string.h>
 
 #include "behaviour.h"
 
-/* In sprofil(): the C library's numbers, and its way to stop. */
+/* sprofil() with the flags of the C library, and its way to stop. */
 #define SPROFIL_BY_DEFAULT \
 	.none_stops = true, \
 	.of_16_bits = PROF_USHORT, \
@@ -62,3 +64,19 @@ const struct profil_behaviour profil_behaviours[] = {
 		SPROFIL_BY_DEFAULT,
 	},
 };
+
+/**
+ * profil_behaviour_named() - find the behaviour of a system by name
+ * @name: name from the user; NULL or empty is the default
+ *
+ * Return: the behaviour, or NULL if the name is unknown.
+ */
+const struct profil_behaviour *profil_behaviour_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i <= PROFIL_GLIBC; i++)
+		if (!strcmp(profil_behaviours[i].name, name ? name : ""))
+			return &profil_behaviours[i];
+	return NULL;
+}

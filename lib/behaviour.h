@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * behaviour.h - in what the systems differ; internal to the library
+ * behaviour.h - how the systems differ; internal to the library
  *
- * The calls are written once, profil_by() and sprofil_by(), and do what a
- * struct profil_behaviour says. The entry points merely name one.
+ * profil_by() and sprofil_by() implement the calls for all systems; a struct
+ * profil_behaviour describes the differences. Each entry point just selects
+ * one.
  */
 #ifndef PROFIL_BEHAVIOUR_H
 #define PROFIL_BEHAVIOUR_H
@@ -13,7 +14,7 @@
 
 #include "profil.h"
 
-/* Each system's differences, as indices of profil_behaviours. */
+/* Indices of profil_behaviours. */
 enum profil_system {
 	PROFIL_DEFAULT,
 	PROFIL_SVR4,
@@ -23,10 +24,10 @@ enum profil_system {
 };
 
 /**
- * enum profil_null - what profil() makes of a buffer that is NULL
- * @PROFIL_NULL_STOPS: the profile that runs is stopped
- * @PROFIL_NULL_FAULTS: the same, but that is EFAULT
- * @PROFIL_NULL_IS_BAD: as any other address at which nothing can be written
+ * enum profil_null - effect of a NULL buffer on profil()
+ * @PROFIL_NULL_STOPS: stop the running profile
+ * @PROFIL_NULL_FAULTS: stop the running profile and fail with EFAULT
+ * @PROFIL_NULL_IS_BAD: treat it like any other address that is not writable
  */
 enum profil_null {
 	PROFIL_NULL_STOPS,
@@ -36,17 +37,17 @@ enum profil_null {
 
 /**
  * struct profil_behaviour - how a system's profil() and sprofil() differ
- * @name: of the system, for those who choose it by name
+ * @name: name of the system, for PROFIL_BEHAVIOUR
  * @profil_flags: PROFIL_SET_* for profil()
- * @least_scale: profil() with less stops
- * @largest_scale: profil() with more is EINVAL, whatever the device takes
- * @null: profil() without a buffer
+ * @least_scale: a smaller scale makes profil() stop the profile
+ * @largest_scale: a larger scale makes profil() fail with EINVAL, even if the
+ *	device accepts it
+ * @null: effect of a NULL buffer on profil()
  * @sprofil_flags: PROFIL_SET_* for sprofil()
- * @none_stops: sprofil(NULL, 0) stops; else it is E2BIG
- * @of_16_bits: flag of sprofil() that asks for counters of 16 bits, or 0 if
- *	that is what one gets without
- * @of_32_bits: flag that asks for counters of 32 bits
- * @fast: flag that asks for a tick every millisecond
+ * @none_stops: sprofil(NULL, 0) stops the profile; else it fails with E2BIG
+ * @of_16_bits: flag of sprofil() for 16-bit counters; 0 if they are the default
+ * @of_32_bits: flag of sprofil() for 32-bit counters
+ * @fast: flag of sprofil() for a tick every millisecond
  */
 struct profil_behaviour {
 	const char *name;

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * calls.c - profil() and sprofil(), and those of each system
+ * calls.c - profil() and sprofil(), and the variants of each system
  *
- * Entry points only: each names a behaviour, see behaviour.c.
+ * Entry points only: each selects a behaviour, see behaviour.c.
  *
- * Must not see <unistd.h>: the C library declares the buffer as never NULL
- * there, and the compiler would take out the question whether it is.
+ * Must not include <unistd.h>: there the C library declares the buffer as
+ * nonnull, and the compiler would drop checks for NULL.
  */
 #include "behaviour.h"
 #include "device.h"
 
 /**
- * profil() - start, replace or stop an execution time profile
- * @buffer: 16-bit counters; NULL stops
- * @size: bytes of @buffer; less than 2: no tick is counted
- * @offset: lowest program counter that is profiled
+ * profil() - start, replace or stop a profile
+ * @buffer: 16-bit counters; NULL stops the profile
+ * @size: size of @buffer, in bytes; below 2, no tick is counted
+ * @offset: lowest program counter to profile
  * @scale: 16.16 fixed-point ratio of 16-bit counters to pairs of bytes of
- *	text: 65536 has one counter for two bytes of text, 2 one for 64 KiB.
- *	0 and 1 stop. Up to 131072
+ *	text: 65536 gives one counter for 2 bytes of text, 2 one for 64 KiB.
+ *	0 and 1 stop the profile. At most 131072
  *
- * A tick comes every 10 ms of CPU time on average. To stop is to look at no
- * other argument. When the call returns, the counters of an earlier profile
- * are not written any more (SVR4, 4.4BSD).
+ * A tick comes every 10 ms of CPU time on average. A call that stops the
+ * profile ignores the other arguments. After the call returns, the counters of
+ * an earlier profile are no longer written (SVR4, 4.4BSD).
  *
- * Return: 0, or -1 with errno EFAULT if @buffer is not writable memory; the
- * profile that was running is then stopped (4.4BSD). EINVAL if @scale is too
- * large or @buffer is at an odd address, EAGAIN or ENOMEM as for
- * PROFIL_IOC_SET; the profile that was running goes on.
+ * Return: 0, or -1 with errno. EFAULT: @buffer is not writable memory; a
+ * running profile is stopped (4.4BSD). After other errors a running profile
+ * continues. EINVAL: @scale is too large, or @buffer is at an odd address.
+ * EAGAIN: the user has as many profiles as max_profiles of the module allows.
+ * ENOMEM: out of memory.
  */
 PROFIL_PUBLIC int profil(unsigned short *buffer, size_t size, size_t offset,
 			 unsigned int scale)
@@ -38,20 +39,22 @@ PROFIL_PUBLIC int profil(unsigned short *buffer, size_t size, size_t offset,
 /**
  * profil_svr4() - profil() of System V
  * @buffer: 16-bit counters
- * @size: bytes of @buffer; less than 2: no tick is counted
- * @offset: lowest program counter that is profiled
+ * @size: size of @buffer, in bytes; below 2, no tick is counted
+ * @offset: lowest program counter to profile
  * @scale: 16.16 fixed-point ratio of bytes of counters to bytes of text: 65535
- *	(System V's largest) and 65536 have one counter for two bytes of text,
- *	2 one for 64 KiB. 0 and 1 stop. Up to 131072
+ *	(System V's largest) and 65536 give one counter for 2 bytes of text, 2
+ *	one for 64 KiB. 0 and 1 stop the profile. At most 131072
  *
- * As System V's profil(2) has it: with d = pc - @offset the counter is
- * ((d * @scale) >> 16) / 2, for a scale of 2 and an offset of 0 too; when one
- * reaches 32767 the profile stops, see PROFIL_STATE_FULL; and if @buffer, NULL
- * or not, turns out not to be writable the profile goes off at its first tick.
+ * Follows profil(2) of System V. With d = pc - @offset, the index of the
+ * counter is ((d * @scale) >> 16) / 2, even if @scale is 2 and @offset is 0:
+ * there is no overflow bin. When a counter reaches 32767 the profile stops, see
+ * PROFIL_STATE_FULL. If @buffer is not writable, or NULL, the profile turns off
+ * at its first tick.
  *
- * Returns nothing. Where it fails as profil() does, which System V could not,
- * errno is set and the profile that was running goes on; errno is left alone
- * otherwise.
+ * Returns nothing, as in System V. On failure it sets errno, and a running
+ * profile continues; on success errno is unchanged. EINVAL: @scale is too
+ * large, or @buffer is at an odd address. EAGAIN: the user has as many profiles
+ * as max_profiles of the module allows. ENOMEM: out of memory.
  */
 PROFIL_PUBLIC void profil_svr4(unsigned short *buffer, size_t size,
 			       size_t offset, unsigned int scale)
@@ -61,16 +64,20 @@ PROFIL_PUBLIC void profil_svr4(unsigned short *buffer, size_t size,
 
 /**
  * profil_bsd() - profil() of 4.4BSD
- * @samples: 16-bit counters; its manual page has a pointer to char here, and
- *	regrets it
- * @size: bytes of @samples; less than 2: no tick is counted
- * @offset: lowest program counter that is profiled
- * @scale: as for profil(), but 1 is valid, one counter for 128 KiB of text,
- *	and 65536 is the largest; 2 is arithmetic with an offset of 0 too. 0
- *	stops, whatever the others
+ * @samples: 16-bit counters; a pointer to char in 4.4BSD, whose manual page
+ *	regrets that
+ * @size: size of @samples, in bytes; below 2, no tick is counted
+ * @offset: lowest program counter to profile
+ * @scale: 16.16 fixed-point ratio of 16-bit counters to pairs of bytes of
+ *	text: 65536, the largest, gives one counter for 2 bytes of text, 2 one
+ *	for 64 KiB, even if @offset is 0, and 1 one for 128 KiB. 0 stops the
+ *	profile, whatever the other arguments
  *
- * Return: as profil(), and EFAULT also for NULL, if @scale is valid and not 0;
- * the profile that was running is then stopped.
+ * Return: 0, or -1 with errno. EFAULT: @samples is NULL or not writable memory,
+ * and @scale is valid and not 0; a running profile is stopped. After other
+ * errors a running profile continues. EINVAL: @scale is too large, or @samples
+ * is at an odd address. EAGAIN: the user has as many profiles as max_profiles
+ * of the module allows. ENOMEM: out of memory.
  */
 PROFIL_PUBLIC int profil_bsd(unsigned short *samples, size_t size,
 			     size_t offset, unsigned int scale)
@@ -82,15 +89,19 @@ PROFIL_PUBLIC int profil_bsd(unsigned short *samples, size_t size,
 /**
  * profil_irix() - profil() of IRIX
  * @buffer: 16-bit counters
- * @size: bytes of @buffer; less than 2: no tick is counted
- * @offset: lowest program counter that is profiled
- * @scale: as for profil()
+ * @size: size of @buffer, in bytes; below 2, no tick is counted
+ * @offset: lowest program counter to profile
+ * @scale: 16.16 fixed-point ratio of 16-bit counters to pairs of bytes of
+ *	text: 65536 gives one counter for 2 bytes of text, 2 one for 64 KiB.
+ *	0 and 1 stop the profile. At most 131072
  *
- * What the manual page of sprofil(2) says of it: the same as sprofil_irix()
- * with one region, NULL and PROFIL_IRIX_USHORT. If @buffer, NULL or not, turns
- * out not to be writable the profile goes off at its first tick.
+ * Follows the manual page of sprofil(2), by which this is sprofil_irix() with
+ * one region, NULL and PROFIL_IRIX_USHORT. If @buffer is not writable, or NULL,
+ * the profile turns off at its first tick.
  *
- * Return: as profil(), but never EFAULT.
+ * Return: 0, or -1 with errno; a running profile then continues. EINVAL: @scale
+ * is too large, or @buffer is at an odd address. EAGAIN: the user has as many
+ * profiles as max_profiles of the module allows. ENOMEM: out of memory.
  */
 PROFIL_PUBLIC int profil_irix(unsigned short *buffer, size_t size,
 			      size_t offset, unsigned int scale)
@@ -100,29 +111,29 @@ PROFIL_PUBLIC int profil_irix(unsigned short *buffer, size_t size,
 }
 
 /**
- * sprofil() - profile disjoint pieces of text
- * @profp: regions; those that overlap share by offset: the largest that is
- *	not above the program counter takes the tick, of equal ones the first.
- *	One with pr_off 0 and pr_scale 2, in the last place, takes in its first
- *	counter whatever no other takes
+ * sprofil() - profile several ranges of text
+ * @profp: regions. If some overlap, the tick counts in the one with the largest
+ *	pr_off that is not above the program counter, or in the first of equal
+ *	ones. The last region may be the overflow bin, with pr_off 0 and
+ *	pr_scale 2: its first counter counts all ticks in no other region
  * @profcnt: number of regions, from 1 to PROFIL_MAX, which is max_regions of
- *	profil_info(). 0 with @profp NULL stops; the other arguments are not
- *	looked at, and 0 is returned
- * @tvp: receives the true mean time between two ticks, or NULL. Written only
- *	when a profile has been started
- * @flags: PROF_USHORT (0) or PROF_UINT for the width of the counters, and
- *	PROF_FAST for a tick every millisecond of CPU time on average instead of
- *	every 10
+ *	profil_info(). 0, with @profp NULL, stops the profile: the other
+ *	arguments are ignored, and 0 is returned
+ * @tvp: receives the actual mean time between ticks, if a profile is started;
+ *	or NULL
+ * @flags: PROF_USHORT (0) or PROF_UINT for the width of the counters; PROF_FAST
+ *	for a tick every 1 ms of CPU time on average, instead of every 10 ms
  *
- * A region whose pr_scale is 0 or 1 is not enabled. One whose counters turn
- * out not to be writable goes off at its first tick (IRIX). When the call
- * returns, the counters of an earlier profile are not written any more.
+ * A region whose pr_scale is 0 or 1 is not enabled. A region whose counters are
+ * not writable turns off at its first tick (IRIX). After the call returns, the
+ * counters of an earlier profile are no longer written.
  *
- * Return: 0, or -1 with errno; the profile that was running then goes on.
- * E2BIG: @profcnt is out of range. EINVAL: unknown flag, an overflow bin that
- * is not last, a scale of more than 65536 times the counter's width, counters
- * that are not aligned. EFAULT: @profp or @tvp is not valid memory. EACCES:
- * PROF_FAST is not allowed here. EAGAIN, ENOMEM: as for PROFIL_IOC_SET.
+ * Return: 0, or -1 with errno; a running profile then continues. E2BIG:
+ * @profcnt is out of range. EINVAL: unknown flag, overflow bin not last, scale
+ * above 65536 times the width of the counters, or misaligned counters. EFAULT:
+ * @profp or @tvp is not valid memory. EACCES: PROF_FAST is not allowed here.
+ * EAGAIN: the user has as many profiles as max_profiles of the module allows.
+ * ENOMEM: out of memory.
  */
 PROFIL_PUBLIC int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
 			  unsigned int flags)
@@ -133,16 +144,28 @@ PROFIL_PUBLIC int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
 
 /**
  * sprofil_irix() - sprofil() of IRIX
- * @profp: as for sprofil(). The members are those of the C library's struct
- *	prof; on 64-bit systems pr_size and pr_scale were of 32 bits on IRIX
- *	and are of 64 here
- * @profcnt: number of regions; 0 is E2BIG in any case. What stops is a region
- *	that is not enabled, or profil_irix()
- * @tvp: as for sprofil()
- * @flags: PROFIL_IRIX_USHORT or PROFIL_IRIX_UINT, of which there must be one,
- *	and PROFIL_IRIX_FAST
+ * @profp: regions, in the C library's struct prof: pr_size and pr_scale have 64
+ *	bits on 64-bit systems, 32 bits on IRIX. If some overlap, the tick
+ *	counts in the one with the largest pr_off that is not above the program
+ *	counter, or in the first of equal ones. The last region may be the
+ *	overflow bin, with pr_off 0 and pr_scale 2: its first counter counts all
+ *	ticks in no other region
+ * @profcnt: number of regions, from 1 to PROFIL_MAX. 0 is always E2BIG: to stop
+ *	the profile, pass a region that is not enabled, or call profil_irix()
+ * @tvp: receives the actual mean time between ticks, if a profile is started;
+ *	or NULL
+ * @flags: PROFIL_IRIX_USHORT or PROFIL_IRIX_UINT, of which exactly one is
+ *	required, and PROFIL_IRIX_FAST
  *
- * Return: as sprofil(), and EINVAL if @flags has neither of the two or both.
+ * A region whose pr_scale is 0 or 1 is not enabled. A region whose counters are
+ * not writable turns off at its first tick.
+ *
+ * Return: 0, or -1 with errno; a running profile then continues. E2BIG:
+ * @profcnt is out of range. EINVAL: neither or both of the two required flags,
+ * unknown flag, overflow bin not last, scale above 65536 times the width of the
+ * counters, or misaligned counters. EFAULT: @profp or @tvp is not valid memory.
+ * EACCES: PROFIL_IRIX_FAST is not allowed here. EAGAIN: the user has as many
+ * profiles as max_profiles of the module allows. ENOMEM: out of memory.
  */
 PROFIL_PUBLIC int sprofil_irix(struct prof *profp, int profcnt,
 			       struct timeval *tvp, unsigned int flags)
@@ -153,16 +176,26 @@ PROFIL_PUBLIC int sprofil_irix(struct prof *profp, int profcnt,
 
 /**
  * sprofil_glibc() - sprofil() of the GNU C library
- * @profp: as for sprofil(), but the overflow bin may be in any place; of
- *	several the first one counts
- * @profcnt: as for sprofil()
- * @tvp: as for sprofil()
- * @flags: as for sprofil(). PROF_FAST, which has no effect in the C library,
- *	has the one that it was named for
+ * @profp: regions. If some overlap, the tick counts in the one with the largest
+ *	pr_off that is not above the program counter, or in the first of equal
+ *	ones. One of them, in any place, may be the overflow bin, with pr_off 0
+ *	and pr_scale 2: its first counter counts all ticks in no other region.
+ *	Of several overflow bins, the first one counts
+ * @profcnt: number of regions, from 1 to PROFIL_MAX. 0, with @profp NULL, stops
+ *	the profile
+ * @tvp: receives the actual mean time between ticks, if a profile is started;
+ *	or NULL
+ * @flags: PROF_USHORT (0) or PROF_UINT for the width of the counters; PROF_FAST
+ *	for a tick every 1 ms of CPU time on average, instead of every 10 ms.
+ *	The C library ignores PROF_FAST
  *
- * What the C library's <sys/profil.h> says of the differences to IRIX.
+ * Follows what the C library's <sys/profil.h> says about differences to IRIX.
  *
- * Return: as sprofil().
+ * Return: 0, or -1 with errno; a running profile then continues. E2BIG:
+ * @profcnt is out of range. EINVAL: unknown flag, scale above 65536 times the
+ * width of the counters, or misaligned counters. EFAULT: @profp or @tvp is not
+ * valid memory. EACCES: PROF_FAST is not allowed here. EAGAIN: the user has as
+ * many profiles as max_profiles of the module allows. ENOMEM: out of memory.
  */
 PROFIL_PUBLIC int sprofil_glibc(struct prof *profp, int profcnt,
 				struct timeval *tvp, unsigned int flags)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * device.c - one request to the device
+ * device.c - requests to the device
  *
- * Keeps nothing between calls: no descriptor for the program to close by
- * accident or to inherit, no memory, no lock. That a profile belongs to the
- * address space, and not to the descriptor, makes it possible.
+ * Keeps nothing between calls: no descriptor that the program could close or
+ * inherit by accident, no memory, no lock. This is possible because a profile
+ * belongs to the address space, not to the descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -17,15 +18,15 @@
 #include "device.h"
 
 /**
- * profil_device() - open, request, close
+ * profil_device() - open the device, make a request, close the device
  * @request: PROFIL_IOC_*
- * @argument: of the request
+ * @argument: argument of the request
  *
- * open() and close() are cancellation points, which profil() never was: a
- * thread that is cancelled between them would leave the descriptor behind.
- * Hence the plain system calls.
+ * Makes plain system calls, since open() and close() are cancellation points,
+ * which profil() never was: a thread cancelled between them would leak the
+ * descriptor.
  *
- * Return: 0, or -1 with errno of the open or of the request.
+ * Return: 0, or -1 with errno from the open or the request.
  */
 int profil_device(unsigned long request, void *argument)
 {
@@ -42,36 +43,52 @@ int profil_device(unsigned long request, void *argument)
 	return result;
 }
 
-/* The device was never there, or its module is not loaded (any more). */
+/* Is there no device, or is its module not loaded (any more)? */
 static bool profil_device_missing(void)
 {
 	return errno == ENOENT || errno == ENODEV || errno == ENXIO;
 }
 
+/*
+ * Clear a status as the kernel does if there is no profile. Returns 0, or a
+ * negative errno with @status unchanged.
+ */
+static int profil_clear(struct profil_status *status)
+{
+	const char *excess = (const char *)(status + 1);
+	const char *end = (const char *)status + status->size;
+
+	if (status->size < sizeof(*status))
+		return -EINVAL;
+	if (status->size > (unsigned int)getpagesize())
+		return -E2BIG;
+	while (excess < end)
+		if (*excess++)
+			return -E2BIG;
+	memset(&status->state, 0,
+	       status->size - offsetof(struct profil_status, state));
+	return 0;
+}
+
 /**
- * profil_device_stop() - stop, if there is anything to be stopped
- * @last: as for PROFIL_IOC_STOP; may be NULL
+ * profil_device_stop() - stop the profile, if there is one
+ * @last: receives the last status of the profile; may be NULL
  *
- * A profile holds the module in the kernel, so where there is no device there
- * is no profile.
+ * A profile keeps the module loaded, so without a device there is no profile.
  *
- * Return: 0, or -1 with errno. Without a device 0, and @last is all zeros: the
- * profile is off.
+ * Return: 0, or -1 with errno. Without a device 0, and all of @last but its
+ * size is zero: the profile is off.
  */
 int profil_device_stop(struct profil_status *last)
 {
 	int saved = errno;
+	int err;
 
 	if (!profil_device(PROFIL_IOC_STOP, last))
 		return 0;
 	if (!profil_device_missing())
 		return -1;
-	if (last && last->size < sizeof(*last)) {
-		errno = EINVAL;
-		return -1;
-	}
-	if (last)
-		memset(&last->state, 0, last->size - sizeof(last->size));
-	errno = saved;
-	return 0;
+	err = last ? profil_clear(last) : 0;
+	errno = err ? -err : saved;
+	return err ? -1 : 0;
 }

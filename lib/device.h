@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * device.h - one request to the device; internal to the library
+ * device.h - requests to the device; internal to the library
  */
 #ifndef PROFIL_DEVICE_H
 #define PROFIL_DEVICE_H
 
 #include "profil.h"
 
-/* The library is compiled with everything hidden but what is marked so. */
+/* Exported; the library is compiled with hidden visibility. */
 #define PROFIL_PUBLIC	__attribute__((visibility("default")))
 
 int profil_device(unsigned long request, void *argument);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * gmon.c - programs compiled with -pg, from their start to their end
+ * gmon.c - profile programs compiled with -pg from start to exit
  *
- * Takes the place of the C library's functions of the same names. What the
- * compiler adds to a program with -pg calls __monstartup() before main(), and
- * _mcleanup() at exit().
+ * Replaces the C library's functions of the same names. The startup code of a
+ * program linked with -pg calls __monstartup() before main(), and _mcleanup()
+ * at exit().
  *
- * Everything that is counted lies in one mapping, made here. Its first page
- * says what is counted and how; the rest is counters, which the kernel clears
- * in a child by fork, whatever call made it: the child counts its own part, and
- * what its parent had counted is not counted twice. Nothing else is needed at
- * fork, also if other threads are counting at that moment.
+ * All state is in one mapping. Its first page describes the text and is
+ * inherited. The rest is counters, which the kernel clears in a forked child,
+ * whatever call created it: the child counts only its own part, and nothing
+ * that the parent counted is counted twice. So fork needs no handler, even if
+ * other threads are counting at that moment.
  *
- * A mapping that mcount may know is never removed: a thread may be about to
- * count in it. That costs something only in a program that starts many times.
+ * Mappings known to mcount are never unmapped, since a thread may be about to
+ * count in one. Only programs that start profiling many times notice.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -27,10 +27,10 @@
 #include "device.h"
 #include "gmon.h"
 
-/* gprof wants to know how long a tick is, even where there is none. */
+/* gmon.out must have a rate, even if there are no ticks. */
 #define DEFAULT_RATE	100
 
-/* What has been started, and not been written yet. */
+/* The profile that was started and not yet written. */
 static struct gmon *gmon_current;
 
 struct gmon_place {
@@ -62,7 +62,7 @@ static int gmon_find_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* Run-time minus link-time address of the object that has @address. */
+/* Run-time minus link-time address of the DSO that contains @address. */
 static uintptr_t gmon_load(uintptr_t address)
 {
 	struct gmon_place place = { .address = address };
@@ -78,7 +78,9 @@ static uint32_t gmon_entry(uintptr_t low, size_t length)
 	return entry < length ? entry : 0;
 }
 
-/* Counters that a child finds cleared, behind a page that it inherits. */
+/*
+ * Map counters that the kernel clears at fork, after a page that it does not.
+ */
 static void *gmon_map(size_t page, size_t counters)
 {
 	char *map = mmap(NULL, page + counters, PROT_READ | PROT_WRITE,
@@ -88,7 +90,7 @@ static void *gmon_map(size_t page, size_t counters)
 	if (map == MAP_FAILED)
 		return NULL;
 	error = errno;
-	/* A call must not wait for two megabytes to be cleared. */
+	/* Huge pages would make a call wait until 2 MiB are cleared */
 	madvise(map + page, counters, MADV_NOHUGEPAGE);
 	errno = error;
 	if (!madvise(map + page, counters, MADV_WIPEONFORK))
@@ -99,7 +101,10 @@ static void *gmon_map(size_t page, size_t counters)
 	return NULL;
 }
 
-/* A word that the first start sets, and that a child finds cleared. */
+/*
+ * Whether this is a forked child: the first call sets a word that the kernel
+ * clears at fork.
+ */
 static bool gmon_is_child(void)
 {
 	static uint32_t *original;
@@ -147,22 +152,22 @@ static struct gmon *gmon_new(uintptr_t low, size_t length)
 	return gmon;
 }
 
-/* Once: programs may call moncontrol() often. */
+/* Warn only once: programs may call moncontrol() often. */
 static void gmon_say_no_time(struct gmon *gmon)
 {
 	bool missing = errno == ENOENT || errno == ENODEV || errno == ENXIO;
 
-	if (gmon->said)
+	if (gmon->warned)
 		return;
-	gmon->said = true;
+	gmon->warned = true;
 	gmon_say("calls are counted, time is not: " PROFIL_DEVICE ": %s%s",
 		 strerrordesc_np(errno),
 		 missing ? "; load the module: modprobe profil" : "");
 }
 
 /*
- * Two bytes of counter for four of text is half a counter for each two bytes:
- * exact, with no rounding that grows towards the end of the text.
+ * Two bytes of counter for four bytes of text is a scale of one half: exact, so
+ * no rounding error grows towards the end of the text.
  */
 static void gmon_profile(struct gmon *gmon)
 {
@@ -198,7 +203,7 @@ static void gmon_stop(struct gmon *gmon)
 	gmon->on = false;
 }
 
-/* Not by its public name, which a program may have a function of. */
+/* Callers here use this name: the program may define a moncontrol() itself. */
 static void gmon_control(int mode)
 {
 	struct gmon *gmon = __atomic_load_n(&gmon_current, __ATOMIC_ACQUIRE);
@@ -213,21 +218,20 @@ static void gmon_control(int mode)
 }
 
 /**
- * moncontrol() - stop counting calls and time, or go on
- * @mode: 0 to stop
+ * moncontrol() - pause or resume counting of calls and time
+ * @mode: 0 pauses, all other values resume
  *
- * What has been counted stays. Nothing happens if nothing has been started.
+ * Keeps all counts. Does nothing if profiling has not started.
  */
 PROFIL_PUBLIC void moncontrol(int mode)
 	__attribute__((weak, alias("gmon_control")));
 
 /**
- * __monstartup() - count calls and time from now on
- * @low: where the text begins
- * @high: where it ends
+ * __monstartup() - start to count calls and time
+ * @low: first address of the text
+ * @high: first address after the text
  *
- * If something is being counted already, this takes its place, if there is
- * memory for it.
+ * Replaces a profile that is running, unless out of memory.
  */
 PROFIL_PUBLIC void __monstartup(unsigned long low, unsigned long high)
 {
@@ -250,9 +254,9 @@ PROFIL_PUBLIC void monstartup(unsigned long low, unsigned long high)
 	__attribute__((weak, alias("__monstartup")));
 
 /**
- * _mcleanup() - stop counting, and write what has been counted
+ * _mcleanup() - stop counting, and write gmon.out
  *
- * Once: a second call does nothing, unless there was another start.
+ * A second call does nothing, unless profiling was started again.
  */
 PROFIL_PUBLIC void _mcleanup(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * gmon.h - what is counted for a program compiled with -pg
+ * gmon.h - counters of a program compiled with -pg
  *
- * Shared by what counts (mcount.c), what starts and stops it (gmon.c) and what
- * writes it down (gmon_file.c).
+ * Shared by the part that counts (mcount.c), the part that starts and stops
+ * (gmon.c), and the part that writes the file (gmon_file.c).
  */
 #ifndef PROFIL_GMON_H
 #define PROFIL_GMON_H
@@ -12,13 +12,13 @@
 
 #include "gmon_arcs.h"
 
-/* Text for one counter of the histogram: as gprof has always been given it. */
+/* Bytes of text for each counter of the histogram, as usual for gprof. */
 #define GMON_BIN_TEXT	4
 
 /**
- * struct gmon_own - what a process has counted itself, and a child has not
- * @dropped: calls that found no place in the table
- * @original: 1; 0 in a child by fork, where all of this is cleared
+ * struct gmon_own - state that a forked child does not inherit
+ * @dropped: number of calls for which the table had no slot
+ * @original: 1; 0 in a forked child, where the kernel clears all of this
  */
 struct gmon_own {
 	uint64_t dropped;
@@ -26,22 +26,21 @@ struct gmon_own {
 };
 
 /**
- * struct gmon - a range of text and what is counted of it
- * @low: where it begins
- * @length: bytes of it; below 4 GiB
- * @load: where the object that it belongs to has been loaded: run-time minus
- *	link-time address, and gprof knows the latter
- * @entry: offset of the program's entry point, which stands for callers
- *	outside of the text: the C library, that calls main, threads, what
- *	qsort() compares with. 0 if it is not in the text
- * @rate: ticks in a second
- * @on: the kernel has been asked to count; a child inherits that
- * @said: that it would not has been said
- * @bins: histogram, with one counter for GMON_BIN_TEXT bytes
+ * struct gmon - a range of text and its counters
+ * @low: first address
+ * @length: size in bytes; below 4 GiB
+ * @load: run-time minus link-time address of its DSO; gprof uses the latter
+ * @entry: offset of the program's entry point, which stands for callers outside
+ *	the text: the C library, which calls main(), threads and the comparison
+ *	function of qsort(). 0 if it is not in the text
+ * @rate: ticks per second
+ * @on: a profile has been started; a child inherits it
+ * @warned: the user has been warned that starting one failed
+ * @bins: histogram, one counter for each GMON_BIN_TEXT bytes
  * @nr_bins: number of counters
- * @arcs: calls
- * @own: begins the memory that is cleared in a child, with @bins and the table
- *	of @arcs behind it
+ * @arcs: call counts
+ * @own: start of the memory that the kernel clears in a child; @bins and the
+ *	table of @arcs follow it
  */
 struct gmon {
 	uintptr_t low;
@@ -50,17 +49,17 @@ struct gmon {
 	uint32_t entry;
 	uint32_t rate;
 	bool on;
-	bool said;
+	bool warned;
 	uint16_t *bins;
 	size_t nr_bins;
 	struct gmon_arcs arcs;
 	struct gmon_own *own;
 };
 
-/* What mcount counts in; NULL while it is not to count. */
+/* Counters that mcount uses; NULL while it must not count. */
 extern struct gmon *gmon_counting;
 
-/* No header of the C library declares it. */
+/* The C library has it, but declares it in no header. */
 void moncontrol(int mode);
 
 void gmon_mcount(uintptr_t from, uintptr_t self);

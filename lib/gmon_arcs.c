@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * gmon_arcs.c - how often each caller has called each function
+ * gmon_arcs.c - call counts of each pair of caller and function
  *
- * Runs inside mcount: in any thread, in signal handlers, with the caller's
- * arguments in the registers. So it is compiled for general registers alone,
- * calls nothing, waits for nobody and takes a bounded number of steps.
+ * Runs inside mcount: in any thread, in signal handlers, and while registers
+ * hold the caller's arguments. So it is compiled for general registers only,
+ * calls no function, never waits, and takes a bounded number of steps.
  */
 #include "gmon_arcs.h"
 
-/* A table that is not nearly full has a free place long before these. */
+/* Enough to find a free slot unless the table is nearly full. */
 #define PROBES		64
 
-/* One place for so many bytes of text: a call alone has five. */
+/* One slot for this many bytes of text: a call instruction alone has five. */
 #define TEXT_PER_ARC	8
 
 #define BITS_MIN	8
 #define BITS_MAX	22
 
 /**
- * gmon_arcs_bits() - how large a table should be
- * @text: bytes of text that is counted
+ * gmon_arcs_bits() - choose the size of the table
+ * @text: size of the profiled text, in bytes
  *
- * Places that are not used cost address space, no memory.
+ * Unused slots take address space, but no memory.
  *
- * Return: the logarithm of the number of places.
+ * Return: binary logarithm of the number of slots.
  */
 unsigned int gmon_arcs_bits(size_t text)
 {
@@ -35,13 +35,13 @@ unsigned int gmon_arcs_bits(size_t text)
 }
 
 /*
- * The place of @key, which is taken for it if nobody has yet. A key never
- * leaves its place, so one that is found needs no further look.
+ * Find the slot of @key, or take a free one. A key never moves, so a slot once
+ * found remains valid.
  */
 static inline GMON_UNCOUNTED struct gmon_arc *
 gmon_arc_of(const struct gmon_arcs *arcs, uint64_t key)
 {
-	/* The golden ratio spreads keys that are near each other. */
+	/* Multiplying by the golden ratio scatters neighbouring keys */
 	size_t at = key * 0x9e3779b97f4a7c15 >> (64 - arcs->bits);
 	unsigned int i;
 
@@ -65,11 +65,11 @@ gmon_arc_of(const struct gmon_arcs *arcs, uint64_t key)
 /**
  * gmon_arcs_count() - count a call
  * @arcs: the table
- * @from: offset of the place of the call; not 0
- * @self: offset of the function that is called
+ * @from: offset of the call site; not 0
+ * @self: offset of the called function
  *
- * Where the table is cleared at fork, and a signal handler forks in between,
- * the child may find one call too many.
+ * If the kernel clears the table at fork, and a signal handler forks after this
+ * has found the slot, the child may count one call too many.
  */
 GMON_UNCOUNTED void gmon_arcs_count(const struct gmon_arcs *arcs,
 				    uint32_t from, uint32_t self)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * gmon_arcs.h - how often each caller has called each function
+ * gmon_arcs.h - call counts of each pair of caller and function
  *
- * A table of fixed size that is filled and counted in without a lock, by any
- * number of threads and signal handlers at a time. All zeros is the empty
- * table: it may lie in memory that the kernel clears at fork.
+ * A hash table of fixed size. Any number of threads and signal handlers insert
+ * and count at the same time, without a lock. An empty table is all zeros, so
+ * it may lie in memory that the kernel clears at fork.
  */
 #ifndef PROFIL_GMON_ARCS_H
 #define PROFIL_GMON_ARCS_H
@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What mcount executes; must not itself call mcount, if built with -pg. */
+/* For code that mcount runs: with -pg, it would call mcount itself. */
 #define GMON_UNCOUNTED	__attribute__((no_instrument_function))
 
 /**
- * struct gmon_arc - a caller and what it calls
- * @key: offset of the place of the call in the text, in the upper half, and of
- *	the function in the lower; 0 is a free place
+ * struct gmon_arc - a call site and the function that it calls
+ * @key: offsets from the start of the text, of the call site in the upper half
+ *	and of the function in the lower; 0 marks a free slot
  * @calls: number of calls
  */
 struct gmon_arc {
@@ -27,11 +27,11 @@ struct gmon_arc {
 };
 
 /**
- * struct gmon_arcs - the table
- * @slots: @nr places
- * @nr: a power of two
- * @bits: its logarithm
- * @dropped: counts the calls that found no place
+ * struct gmon_arcs - the hash table
+ * @slots: @nr slots
+ * @nr: number of slots, a power of two
+ * @bits: binary logarithm of @nr
+ * @dropped: number of calls for which there was no slot
  */
 struct gmon_arcs {
 	struct gmon_arc *slots;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * gmon_file.c - writes gmon.out, for gprof
+ * gmon_file.c - write gmon.out, for gprof
  *
- * At exit(), or wherever a program calls _mcleanup(): allocates nothing, and
- * uses no streams. The format is that of <sys/gmon_out.h>: a header, and
- * records that each begin with a tag.
+ * Runs at exit(), or when a program calls _mcleanup(), so it allocates nothing
+ * and uses no streams. The format is in <sys/gmon_out.h>: a header, then
+ * records that start with a tag.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include "gmon.h"
 
 /**
- * struct gmon_file - the file as it is written
- * @fd: its descriptor
- * @error: errno of what failed first, or 0
+ * struct gmon_file - the output file
+ * @fd: file descriptor
+ * @error: errno of the first failure, or 0
  * @used: bytes in @buffer
- * @buffer: what has not been written yet
+ * @buffer: data not written yet
  */
 struct gmon_file {
 	int fd;
@@ -45,8 +45,8 @@ struct gmon_arc_record {
 };
 
 /**
- * gmon_say() - a line on standard error
- * @format: as for printf()
+ * gmon_say() - print a line to standard error
+ * @format: format of printf(3), followed by its arguments
  */
 void gmon_say(const char *format, ...)
 {
@@ -60,12 +60,14 @@ void gmon_say(const char *format, ...)
 	vsnprintf(line + length, sizeof(line) - length, format, arguments);
 	va_end(arguments);
 	length = strlen(line);
-	/* Over the end of the string, if need be. */
+	/* Replaces the terminator: the line may fill the buffer */
 	line[length] = '\n';
 	syscall(SYS_write, STDERR_FILENO, line, length + 1);
 }
 
-/* No cancellation points, as the C library has none here. */
+/*
+ * By plain system calls: like the C library's, this is no cancellation point.
+ */
 static void gmon_file_write(struct gmon_file *file, const void *data,
 			    size_t size)
 {
@@ -91,7 +93,7 @@ static void gmon_file_flush(struct gmon_file *file)
 	file->used = 0;
 }
 
-/* @size is small. */
+/* Write through the buffer; @size must not exceed it. */
 static void gmon_file_put(struct gmon_file *file, const void *data,
 			  size_t size)
 {
@@ -139,7 +141,7 @@ static void gmon_file_histogram(struct gmon_file *file,
 	gmon_file_write(file, gmon->bins, gmon->nr_bins * sizeof(*gmon->bins));
 }
 
-/* gprof adds up records of the same arc, each of which has 31 bits. */
+/* gprof sums up records of the same arc; the count of each has 31 bits. */
 static void gmon_file_arc(struct gmon_file *file, const struct gmon *gmon,
 			  uint64_t key, uint64_t calls)
 {
@@ -158,7 +160,7 @@ static void gmon_file_arc(struct gmon_file *file, const struct gmon *gmon,
 	}
 }
 
-/* Threads that run while the program exits may still be counting. */
+/* Atomic loads: other threads may still count during exit(). */
 static void gmon_file_arcs(struct gmon_file *file, const struct gmon *gmon)
 {
 	size_t i;
@@ -182,9 +184,9 @@ static int gmon_open(const char *name)
 }
 
 /*
- * $GMON_OUT_PREFIX.PID if that is set and can be opened, else gmon.out, as the
- * C library has it; but gmon.out.PID in a child by fork, where it would
- * overwrite its parent's.
+ * Open $GMON_OUT_PREFIX.PID if the variable is set and that file can be opened,
+ * else gmon.out, as the C library does. A forked child opens gmon.out.PID, so
+ * as not to overwrite its parent's file.
  */
 static int gmon_open_any(const struct gmon *gmon, char *name, size_t size)
 {
@@ -218,8 +220,8 @@ static void gmon_say_missing(const struct gmon *gmon, const char *name)
 }
 
 /**
- * gmon_write() - write what has been counted, and say what is missing
- * @gmon: its profile has been stopped
+ * gmon_write() - write gmon.out, and report missing data
+ * @gmon: the counters; the profile has been stopped
  */
 void gmon_write(const struct gmon *gmon)
 {

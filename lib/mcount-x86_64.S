@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * mcount-x86_64.S - what the compiler puts into functions with -pg calls this
+ * mcount-x86_64.S - stubs that functions compiled with -pg call
  *
- * Not a call as others are: the function's own arguments are still in their
- * registers, so none may change. Those of vectors are safe, as gmon_mcount()
- * is compiled not to use any.
+ * Unlike in an ordinary call, the function's arguments are still in registers,
+ * so the stubs save all general registers. Vector registers are safe, since
+ * gmon_mcount() is compiled not to use them.
  *
- * mcount comes when the function has made its frame. __fentry__ (-mfentry) is
- * its first instruction, when its return address is the last thing on the
+ * A function calls mcount after it has set up its frame. It calls __fentry__
+ * (-mfentry) as its first instruction, when its return address is on top of the
  * stack.
  *
- * A port to another architecture is a file like this one, and its name in the
- * Makefile.
+ * To port this to another architecture, add a file like this one and its name
+ * in the Makefile.
  */
 #ifdef __CET__
 #include <cet.h>
@@ -74,7 +74,7 @@ __fentry__:
 	save_all
 	mov	80(%rsp), %rdi
 	mov	72(%rsp), %rsi
-	/* The stack is at a multiple of 16 before a call. */
+	/* The ABI requires 16-byte alignment at calls */
 	sub	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	call	gmon_mcount

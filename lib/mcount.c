@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * mcount.c - a function compiled with -pg has been entered
+ * mcount.c - entry of a function compiled with -pg
  *
- * Called by the stubs of mcount-x86_64.S, and subject to what gmon_arcs.c says
- * of its context. May be called before there is anything to count in, and
- * after it has been written.
+ * The stubs in mcount-x86_64.S call this, with the restrictions that
+ * gmon_arcs.c lists; maybe even before gmon_counting is set, or after gmon.out
+ * is written.
  */
 #include "gmon.h"
 
 struct gmon *gmon_counting;
 
 /**
- * gmon_mcount() - count a call, if both ends are known
- * @from: return address of the function, in its caller
- * @self: address in the function
+ * gmon_mcount() - count a call, if the function is in the profiled text
+ * @from: return address of the function, which is in its caller
+ * @self: an address in the function
  *
- * A function of another object than the one that is counted, such as a shared
- * library compiled with -pg, has no place in gmon.out.
+ * Functions of other DSOs, such as a shared library compiled with -pg, are not
+ * counted: gmon.out covers one DSO. Callers outside the text count as its entry
+ * point.
  */
 GMON_UNCOUNTED void gmon_mcount(uintptr_t from, uintptr_t self)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * preload.c - profil() and sprofil() of programs that do not know the library
+ * preload.c - profil() and sprofil() for programs not linked with the library
  *
- * For libprofil-preload.so. Such a program cannot choose an entry point, so
- * whoever starts it chooses, by a variable of the environment. A program that
- * is linked with libprofil.so has chosen, and nobody else should.
+ * Part of libprofil-preload.so. Such a program cannot choose a behaviour by
+ * calling one function or another, so the user chooses one by an environment
+ * variable. A program linked with libprofil.so has chosen already, so that
+ * library does not read the variable.
  *
- * Must not see <unistd.h>, for the same reason as calls.c.
+ * Must not include <unistd.h>, which declares the buffer as nonnull; the
+ * compiler would then drop checks for NULL.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,16 +21,16 @@
 
 #define STDERR	2
 
-/* Of <unistd.h>. */
+/* From <unistd.h>. */
 long syscall(long number, ...);
 
-/* Stands for a value of the variable that names no behaviour. */
+/* Stands for an unknown value of the variable. */
 static const struct profil_behaviour unknown;
 
 /*
- * Once is enough, and getenv() must not be called in signal handlers nor while
- * other threads change the environment. A program that runs with other rights
- * than its caller does not take orders from its caller.
+ * Read the variable only once, since getenv() is not safe in signal handlers or
+ * while other threads change the environment. secure_getenv(), since a program
+ * with more rights than its caller must not obey the caller.
  */
 static const struct profil_behaviour *chosen(void)
 {
@@ -44,15 +46,15 @@ static const struct profil_behaviour *chosen(void)
 	return how;
 }
 
-/* Unless a constructor of another library profiles already, this is first. */
+/* Read it before main(); a constructor of another library may be earlier. */
 static __attribute__((constructor)) void choose(void)
 {
 	chosen();
 }
 
 /*
- * A misspelt name must not give a histogram by other rules than those that
- * were meant. Written by a plain system call, as write() is a cancellation
+ * Fail for a misspelt name, rather than count by rules that the user did not
+ * ask for. Prints by a plain system call, since write() is a cancellation
  * point.
  */
 static int refuse(void)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * profil.c - profil(2), of whatever system
+ * profil.c - profil(2) of all systems
  *
- * One region of 16-bit counters. Relies on PROFIL_SET_CHECK of the device for
- * what 4.4BSD says of a buffer that is not writable.
+ * Profiles one region with 16-bit counters. PROFIL_SET_CHECK makes the device
+ * check the buffer, as 4.4BSD does.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -23,9 +23,12 @@ static int profil_stop_for_null(const struct profil_behaviour *how)
 }
 
 /**
- * profil_by() - profil() as a system had it
+ * profil_by() - profil() with the behaviour of a system
  * @how: the behaviour
- * @buffer: as for profil(), and so are the others
+ * @buffer: 16-bit counters
+ * @size: size of @buffer, in bytes
+ * @offset: lowest program counter to profile
+ * @scale: 16.16 fixed-point ratio of counters to text
  *
  * Return: 0, or -1 with errno.
  */

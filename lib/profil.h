@@ -2,17 +2,17 @@
 /*
  * profil.h - execution time profiles, counted by the kernel
  *
- * Declares what the library has beside profil() of <unistd.h> and sprofil() of
- * <sys/profil.h>, whose prototypes are those of the C library. Relies on the
- * structures of <linux/profil.h>, where every member is explained.
+ * Declares the functions of the library other than profil() of <unistd.h> and
+ * sprofil() of <sys/profil.h>, whose prototypes are those of the C library.
+ * <linux/profil.h> documents the structures.
  *
- * profil() and sprofil() do as Documentation/contract.rst tells. Where a
- * system's manual page promises something else, a function with the system's
- * name keeps the promise; each is explained in calls.c, and in libprofil(3).
+ * Documentation/contract.rst states what profil() and sprofil() promise. Where
+ * a system's manual page promises something else, a function with the system's
+ * name keeps the promise. The manual pages are libprofil(3),
+ * libprofil_profil(3), libprofil_sprofil(3) and libprofil_requests(3).
  *
  * The caller sets the member size of each structure to its sizeof before the
- * call; the device then knows which version of it the caller was compiled
- * with:
+ * call, so the device knows which version of it the caller was compiled with:
  *
  *	struct profil_status status;
  *
@@ -22,10 +22,10 @@
  *
  * Every function may be called from a signal handler and by several threads at
  * a time, and none is a cancellation point. Every call opens PROFIL_DEVICE,
- * makes one request and closes it again, so that besides the errors that are
- * told at each function all can fail with those of open(2): ENOENT, ENODEV or ENXIO
- * where the kernel has no such device, EACCES, EMFILE, ENFILE. errno is left
- * alone by a call that succeeds.
+ * makes one request and closes it again. So besides the errors of each function
+ * there are those of open(2): ENOENT, ENODEV or ENXIO where the kernel has no
+ * such device, EACCES, EMFILE, ENFILE; and EINTR after a fatal signal. A
+ * successful call does not change errno.
  */
 #ifndef LIBPROFIL_H
 #define LIBPROFIL_H
@@ -38,30 +38,188 @@
 extern "C" {
 #endif
 
-/* Flags of sprofil_irix(). */
+/* Flags of sprofil_irix(): 16-bit counters, 32-bit counters, ticks each 1 ms */
 #define PROFIL_IRIX_USHORT	(1u << 0)
 #define PROFIL_IRIX_UINT	(1u << 1)
 #define PROFIL_IRIX_FAST	(1u << 2)
 
+/**
+ * profil_svr4() - start, replace or stop a profile, as System V profil(2)
+ * @buffer: 16-bit counters
+ * @size: bytes of @buffer; less than 2: no tick is counted
+ * @offset: lowest program counter that is profiled
+ * @scale: 16.16 fixed-point ratio of bytes of counters to bytes of text, up to
+ *	131072: 65536 has one counter for 2 bytes of text, 2 one for 64 KiB.
+ *	0 and 1 stop
+ *
+ * A tick comes every 10 ms of CPU time on average. With d = pc - @offset it
+ * increments counter ((d * @scale) >> 16) / 2. The profile stops for good when
+ * a counter reaches 32767 (PROFIL_STATE_FULL). If @buffer is not writable, or
+ * NULL, the first tick disables the profile.
+ *
+ * Returns nothing. On failure errno is EINVAL if @scale is too large or @buffer
+ * is at an odd address, EAGAIN if the user has as many profiles as allowed,
+ * ENOMEM if there is no memory; the running profile goes on.
+ */
 void profil_svr4(unsigned short *buffer, size_t size, size_t offset,
 		 unsigned int scale);
+
+/**
+ * profil_bsd() - start, replace or stop a profile, as 4.4BSD profil(2)
+ * @samples: 16-bit counters
+ * @size: bytes of @samples; less than 2: no tick is counted
+ * @offset: lowest program counter that is profiled
+ * @scale: 16.16 fixed-point ratio of 16-bit counters to pairs of bytes of text,
+ *	up to 65536: 65536 has one counter for 2 bytes of text, 1 one for
+ *	128 KiB. 0 stops
+ *
+ * A tick comes every 10 ms of CPU time on average. With d = pc - @offset it
+ * increments counter ((d / 2) * @scale) >> 16. A full counter stays at 65535.
+ *
+ * Return: 0, or -1 with errno. EFAULT: @samples is not writable memory, or
+ * NULL; the running profile is stopped. EINVAL: @scale is too large or @samples
+ * is at an odd address. EAGAIN: the user has as many profiles as allowed.
+ * ENOMEM: no memory. With these three the running profile goes on.
+ */
 int profil_bsd(unsigned short *samples, size_t size, size_t offset,
 	       unsigned int scale);
+
+/**
+ * profil_irix() - start, replace or stop a profile, as IRIX sprofil(2) has it
+ * @buffer: 16-bit counters
+ * @size: bytes of @buffer; less than 2: no tick is counted
+ * @offset: lowest program counter that is profiled
+ * @scale: 16.16 fixed-point ratio of 16-bit counters to pairs of bytes of text,
+ *	up to 131072: 65536 has one counter for 2 bytes of text, 2 one for
+ *	64 KiB, or with an @offset of 0 one for every pc. 0 and 1 stop
+ *
+ * A tick comes every 10 ms of CPU time on average. With d = pc - @offset it
+ * increments counter ((d / 2) * @scale) >> 16. A full counter stays at 65535.
+ * If @buffer is not writable, or NULL, the first tick disables the profile.
+ *
+ * Return: 0, or -1 with errno; the running profile goes on. EINVAL: @scale is
+ * too large or @buffer is at an odd address. EAGAIN: the user has as many
+ * profiles as allowed. ENOMEM: no memory.
+ */
 int profil_irix(unsigned short *buffer, size_t size, size_t offset,
 		unsigned int scale);
+
+/**
+ * sprofil_irix() - start or replace a profile of regions, as IRIX sprofil(2)
+ * @profp: regions; <linux/profil.h> explains their members at struct
+ *	profil_region. One with pr_off 0 and pr_scale 2 is the overflow bin, and
+ *	must be the last
+ * @profcnt: number of regions, from 1 to max_regions of profil_info()
+ * @tvp: receives the true mean time between ticks, or NULL; written only on
+ *	success
+ * @flags: one of PROFIL_IRIX_USHORT and PROFIL_IRIX_UINT, for counters of 16 or
+ *	32 bits, and PROFIL_IRIX_FAST for a tick every 1 ms of CPU time on
+ *	average instead of every 10
+ *
+ * To stop, use profil_irix() or a region with a pr_scale of 0. If the counters
+ * of a region are not writable, its first tick disables it.
+ *
+ * Return: 0, or -1 with errno; the running profile goes on. E2BIG: @profcnt is
+ * out of range. EINVAL: @flags has neither width or both, or an unknown bit;
+ * the overflow bin is not the last region; a scale is above 65536 times the
+ * width of a counter in bytes; counters are not aligned. EFAULT: @profp or @tvp
+ * is not valid memory. EACCES: ticks every 1 ms are forbidden. EAGAIN: the user
+ * has as many profiles as allowed. ENOMEM: no memory.
+ */
 int sprofil_irix(struct prof *profp, int profcnt, struct timeval *tvp,
 		 unsigned int flags);
+
+/**
+ * sprofil_glibc() - start, replace or stop a profile of regions, as the GNU C
+ *	library's <sys/profil.h> has it
+ * @profp: regions; <linux/profil.h> explains their members at struct
+ *	profil_region. One with pr_off 0 and pr_scale 2 is the overflow bin; of
+ *	several, the first takes the ticks
+ * @profcnt: number of regions, from 1 to max_regions of profil_info(); 0 with
+ *	@profp NULL stops
+ * @tvp: receives the true mean time between ticks, or NULL; written only on
+ *	success
+ * @flags: PROF_USHORT (0) or PROF_UINT, for counters of 16 or 32 bits, and
+ *	PROF_FAST for a tick every 1 ms of CPU time on average instead of every
+ *	10
+ *
+ * If the counters of a region are not writable, its first tick disables it.
+ *
+ * Return: 0, or -1 with errno; the running profile goes on. E2BIG: @profcnt is
+ * out of range. EINVAL: @flags has an unknown bit; a scale is above 65536 times
+ * the width of a counter in bytes; counters are not aligned. EFAULT: @profp or
+ * @tvp is not valid memory. EACCES: ticks every 1 ms are forbidden. EAGAIN: the
+ * user has as many profiles as allowed. ENOMEM: no memory.
+ */
 int sprofil_glibc(struct prof *profp, int profcnt, struct timeval *tvp,
 		  unsigned int flags);
 
+/**
+ * profil_set() - start a profile, or replace the one that runs
+ * @set: every member set by the caller; see struct profil_set. On success its
+ *	period_ns is the true mean time between ticks, in nanoseconds of CPU
+ *	time
+ *
+ * Offers periods, 64-bit counters and flags beyond profil() and sprofil().
+ *
+ * Return: 0, or -1 with errno as listed at struct profil_set.
+ */
 int profil_set(struct profil_set *set);
+
+/**
+ * profil_stop() - stop the profile, and read its last stats
+ * @last: receives the stats, or NULL; if there was no profile, all of it but
+ *	size becomes zero
+ * @regions: receives the stats of each region, or NULL; ignored if @last is
+ *	NULL
+ * @max: number of elements of @regions
+ *
+ * When the call returns, the counters are not written any more.
+ *
+ * Return: 0, also if there was no profile or there is no device, or -1 with
+ * errno. EINVAL: the size of @last is not set. E2BIG: it is too large. EFAULT:
+ * @last or @regions is not writable. ENOMEM: no memory.
+ */
 int profil_stop(struct profil_status *last,
 		struct profil_region_status *regions, unsigned int max);
+
+/**
+ * profil_status() - read the stats of the profile
+ * @status: receives the stats
+ * @regions: receives the stats of each region, or NULL
+ * @max: number of elements of @regions; status->nr_regions becomes the number
+ *	of regions, of which at most @max have been written
+ *
+ * Return: 0, or -1 with errno. EINVAL: the size of @status is not set. E2BIG:
+ * it is too large. EFAULT: @status or @regions is not writable. ENOMEM: no
+ * memory.
+ */
 int profil_status(struct profil_status *status,
 		  struct profil_region_status *regions, unsigned int max);
+
+/**
+ * profil_info() - read features and limits of the device
+ * @info: receives them
+ *
+ * Return: 0, or -1 with errno. EINVAL: the size of @info is not set. E2BIG: it
+ * is too large. EFAULT: @info is not writable.
+ */
 int profil_info(struct profil_info *info);
 
+/**
+ * profil_state_string() - describe the state of a profile
+ * @state: enum profil_state
+ *
+ * Return: a constant string, also for an unknown state.
+ */
 const char *profil_state_string(unsigned int state);
+
+/**
+ * profil_region_state_string() - describe the state of a region
+ * @state: enum profil_region_state
+ *
+ * Return: a constant string, also for an unknown state.
+ */
 const char *profil_region_state_string(unsigned int state);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * sprofil.c - sprofil(2), of whatever system
+ * sprofil.c - sprofil(2) of all systems
  *
- * Several regions, as on IRIX, in the structure of the C library's
+ * Profiles several regions, as on IRIX, given in struct prof of the C library's
  * <sys/profil.h>.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "behaviour.h"
 #include "device.h"
 
-/* IRIX promises one tick every millisecond. */
+/* IRIX documents a tick every millisecond. */
 #define PROF_FAST_NS	1000000
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct prof) == sizeof(struct profil_region) &&
 	       SAME_MEMBER(pr_off, offset) && SAME_MEMBER(pr_scale, scale),
 	       "struct prof is not struct profil_region");
 
-/* The device reads @profp itself, so that a bad one is EFAULT and no crash. */
+/* The device reads @profp itself: a bad address is EFAULT, not a crash. */
 static int sprofil_set(struct profil_set *set, const struct prof *profp)
 {
 	set->regions = (uintptr_t)profp;
@@ -50,8 +50,8 @@ static void sprofil_convert(struct profil_region *regions,
 }
 
 /*
- * malloc() must not be called in a signal handler, and the regions may be too
- * many for the stack.
+ * Uses mmap(): malloc() is not safe in a signal handler, and there may be too
+ * many regions for the stack.
  */
 static int sprofil_set(struct profil_set *set, const struct prof *profp)
 {
@@ -84,7 +84,7 @@ static int sprofil_set(struct profil_set *set, const struct prof *profp)
 
 #endif
 
-/* Bytes of a counter, or 0 if the flags are not right. */
+/* Width of the counters in bytes, or 0 if the flags are invalid. */
 static unsigned int sprofil_width(const struct profil_behaviour *how,
 				  unsigned int flags)
 {
@@ -95,9 +95,12 @@ static unsigned int sprofil_width(const struct profil_behaviour *how,
 }
 
 /**
- * sprofil_by() - sprofil() as a system had it
+ * sprofil_by() - sprofil() with the behaviour of a system
  * @how: the behaviour
- * @profp: as for sprofil(), and so are the others
+ * @profp: regions
+ * @profcnt: number of regions
+ * @tvp: receives the actual mean time between ticks, or NULL
+ * @flags: width of the counters and rate of the ticks; flags of @how
  *
  * Return: 0, or -1 with errno.
  */

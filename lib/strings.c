@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * strings.c - the states of a profile and of its regions in words
+ * strings.c - names of the states of profiles and regions
  */
 #include <stddef.h>
 
@@ -16,10 +16,10 @@ static const char *profil_string(const char *const *strings, size_t nr,
 }
 
 /**
- * profil_state_string() - state of a profile in words
+ * profil_state_string() - describe the state of a profile
  * @state: enum profil_state
  *
- * Return: a constant string, also for a state that is not known.
+ * Return: a constant string, also for an unknown state.
  */
 PROFIL_PUBLIC const char *profil_state_string(unsigned int state)
 {
@@ -33,10 +33,10 @@ PROFIL_PUBLIC const char *profil_state_string(unsigned int state)
 }
 
 /**
- * profil_region_state_string() - state of a region in words
+ * profil_region_state_string() - describe the state of a region
  * @state: enum profil_region_state
  *
- * Return: a constant string, also for a state that is not known.
+ * Return: a constant string, also for an unknown state.
  */
 PROFIL_PUBLIC const char *profil_region_state_string(unsigned int state)
 {

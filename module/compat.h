@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * compat.h - what differs between kernels, and nothing else
+ * compat.h - differences between kernel versions
  *
- * The only place with such conditionals. PROFIL_HAVE_* say what the headers of
- * the kernel at hand offer; Kbuild finds out by looking there.
+ * The only file with conditionals on them. Kbuild searches the kernel's headers
+ * for some names, and defines PROFIL_HAVE_* for those that it finds.
  */
 #ifndef PROFIL_COMPAT_H
 #define PROFIL_COMPAT_H
@@ -11,30 +11,98 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/magic.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
-#include <linux/preempt.h>
+#include <linux/mutex.h>	/* for asm/futex.h on PREEMPT_RT */
+#include <linux/pagemap.h>
 #include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <asm/futex.h>
 
 /* 5.10 has the number in fs/fuse only. */
 #ifndef FUSE_SUPER_MAGIC
 #define FUSE_SUPER_MAGIC	0x65735546
 #endif
 
-/* Before 5.11: in_irq(). */
-#ifdef in_hardirq
-#define profil_in_hardirq()	in_hardirq()
+/*
+ * Compare and exchange a 32-bit word of user memory, between user_access_begin()
+ * and user_access_end(); futex_atomic_cmpxchg_inatomic() does without these.
+ *
+ * Return: 1; 0 if the word was not *@old, which is up to date now; or -EFAULT.
+ */
+static __always_inline int profil_try_cmpxchg_user(u32 __user *at, u32 *old,
+						   u32 new)
+{
+#ifdef unsafe_try_cmpxchg_user
+	return unsafe_try_cmpxchg_user(at, old, new, fault);
+
+fault:
+	return -EFAULT;
 #else
-#define profil_in_hardirq()	in_irq()
+	u32 found;
+	int err = futex_atomic_cmpxchg_inatomic(&found, at, *old, new);
+
+	if (err)
+		return err == -EAGAIN ? 0 : -EFAULT;
+	if (found == *old)
+		return 1;
+	*old = found;
+	return 0;
+#endif
+}
+
+/* A page of a tmpfs file that is in memory, with a reference, or NULL. */
+static inline struct page *profil_find_page(struct address_space *mapping,
+					    pgoff_t index)
+{
+#ifdef PROFIL_HAVE_FOLIO
+	struct folio *folio = filemap_get_folio(mapping, index);
+
+	if (IS_ERR_OR_NULL(folio))
+		return NULL;
+	return folio_page(folio, index & (folio_nr_pages(folio) - 1));
+#else
+	return find_get_page(mapping, index);
+#endif
+}
+
+/*
+ * Whether a task without memory can choose the memory cgroup that pays for a
+ * page of a file, by set_active_memcg(): since 5.14. Folios came with 5.16.
+ */
+#ifdef PROFIL_HAVE_FOLIO
+#define PROFIL_CHARGES_ACTIVE_MEMCG	true
+#else
+#define PROFIL_CHARGES_ACTIVE_MEMCG	false
 #endif
 
-/* Once the default of a workqueue; 7.2 wants it said. */
-#ifdef PROFIL_HAVE_WQ_PERCPU
-#define PROFIL_WQ_PERCPU	WQ_PERCPU
-#else
-#define PROFIL_WQ_PERCPU	0
-#endif
+/*
+ * The memory cgroup of a task, with a reference; NULL without one. Context:
+ * under rcu_read_lock().
+ */
+static inline struct mem_cgroup *profil_get_memcg(struct task_struct *task)
+{
+	struct mem_cgroup *memcg = NULL;
 
-/* In hard interrupt context on PREEMPT_RT too. */
+#ifdef CONFIG_MEMCG
+	do {
+		memcg = mem_cgroup_from_task(task);
+	} while (memcg && !css_tryget(&memcg->css));
+#endif
+	return memcg;
+}
+
+/* The task whose memory cgroup pays for an address space; NULL if none does. */
+static inline struct task_struct *profil_mm_owner(struct mm_struct *mm)
+{
+#ifdef CONFIG_MEMCG
+	return rcu_dereference(mm->owner);
+#else
+	return current;
+#endif
+}
+
+/* Runs in hard interrupt context on PREEMPT_RT too. */
 static inline void profil_init_irq_work(struct irq_work *work,
 					void (*function)(struct irq_work *))
 {
@@ -69,7 +137,7 @@ profil_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* Parameters of a sched_switch probe; the last one came with 5.18. */
+/* The last parameter of a sched_switch probe came with 5.18. */
 #ifdef PROFIL_HAVE_SWITCH_STATE
 #define PROFIL_SWITCH_PARAMETERS \
 	void *data, bool preempt, struct task_struct *prev, \

@@ -2,34 +2,33 @@
 /*
  * main.c - profil.ko: profil(2) and sprofil(2) done by the kernel
  *
- *   main.c		load, unload, parameters
- *   dev.c		the requests of /dev/profil
- *   profile.c		the profile of an address space: fork, replace, stop
- *   quota.c		how many of them a user may have
- *   table.c, region.c	what was asked for; from a program counter to a bin
- *   clock.c, clock_*.c	when ticks fall, and on whom
- *   schedule.c		the instants of the ticks
- *   lookup.c		from an address space to its profile
- *   count.c		what becomes of a tick
- *   deliver.c, fault.c	ticks whose counter's page is not there
- *   bin.c		adding to a counter in user memory
- *   run.c, tally.h	one profile from beginning to end, and its books
- *   ledger.c		the books of profiles that have ended
+ *   main.c			load, unload, parameters
+ *   dev.c			the requests of /dev/profil
+ *   ctx.c			the profile of an address space: fork, replace, stop
+ *   user.c			how much a user may have
+ *   config.c			the parsed request, and its counters' memory
+ *   region.[ch]		from a program counter to a counter
+ *   session.c			one profile from beginning to end, and its stats
+ *   tick.c			when ticks come, and their outcomes
+ *   schedule.h			the times of the ticks
+ *   counter.h			adding to a counter
+ *   pending.c			ticks whose counter's page is missing
+ *   profil_private.h		shared declarations; the order of the locks
+ *   compat.h			kernel versions
+ *   profil_kunit.c		KUnit tests, a module of its own
  *
  * Context: load and unload.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "clock.h"
-#include "dev.h"
-#include "limits.h"
-#include "run.h"
+#include "profil_private.h"
 
-static char *clock = "hrtimer";
+static char *clock = "perf";
 module_param(clock, charp, 0444);
-MODULE_PARM_DESC(clock,
-		 "What makes the ticks: hrtimer or perf (default hrtimer)");
+MODULE_PARM_DESC(clock, "Source of ticks: perf or hrtimer (default perf)");
 
 struct profil_limits profil_limits = {
 	.max_regions = 4096,
@@ -54,42 +53,53 @@ module_param_named(restrict_fastprof, profil_limits.restrict_fastprof, bool,
 MODULE_PARM_DESC(restrict_fastprof,
 		 "Refuse periods shorter than 10 ms (default no)");
 
-static const struct profil_clock_ops * __init profil_choose_clock(void)
+static int __init profil_check_clock(enum profil_clock *kind)
 {
-	static const struct profil_clock_ops *const clocks[] = {
-		&profil_clock_hrtimer, &profil_clock_perf,
-	};
-	int i;
+	if (!strcmp(clock, "perf"))
+		*kind = PROFIL_CLOCK_PERF;
+	else if (!strcmp(clock, "hrtimer"))
+		*kind = PROFIL_CLOCK_HRTIMER;
+	else
+		goto unknown;
+	return 0;
 
-	for (i = 0; i < ARRAY_SIZE(clocks); i++)
-		if (!strcmp(clock, clocks[i]->name))
-			return clocks[i];
-	return NULL;
+unknown:
+	pr_err("clock=%s: must be perf or hrtimer\n", clock);
+	return -EINVAL;
 }
 
-static bool __init profil_limits_are_sane(void)
+static int __init profil_check_limit(const char *name, unsigned int value,
+				     unsigned int min, unsigned int max)
 {
-	return profil_limits.max_regions >= 1 &&
-	       profil_limits.max_regions <= 65536 &&
-	       profil_limits.min_period_us >= 10 &&
-	       profil_limits.min_period_us <= PROFIL_FAST_PERIOD_NS / 1000;
+	if (value >= min && value <= max)
+		return 0;
+	pr_err("%s=%u: must be from %u to %u\n", name, value, min, max);
+	return -EINVAL;
+}
+
+static int __init profil_check_parameters(enum profil_clock *kind)
+{
+	return profil_check_clock(kind) ?:
+	       profil_check_limit("max_regions", profil_limits.max_regions,
+				  1, 65536) ?:
+	       profil_check_limit("min_period_us", profil_limits.min_period_us,
+				  10, PROFIL_FAST_PERIOD_NS / 1000);
 }
 
 static int __init profil_init(void)
 {
-	const struct profil_clock_ops *ops = profil_choose_clock();
+	enum profil_clock kind;
 	int err;
 
-	if (!ops || !profil_limits_are_sane()) {
-		pr_err("profil: a parameter is out of range\n");
-		return -EINVAL;
-	}
-	err = profil_run_init();
+	err = profil_check_parameters(&kind);
 	if (err)
 		return err;
-	err = profil_clock_init(ops);
+	err = profil_pending_init();
 	if (err)
-		goto exit_run;
+		return err;
+	err = profil_clock_init(kind);
+	if (err)
+		goto exit_pending;
 	err = profil_dev_init();
 	if (err)
 		goto exit_clock;
@@ -97,20 +107,23 @@ static int __init profil_init(void)
 
 exit_clock:
 	profil_clock_exit();
-exit_run:
-	profil_run_exit();
+exit_pending:
+	profil_pending_exit();
 	return err;
 }
 
 static void __exit profil_exit(void)
 {
 	profil_dev_exit();
+	profil_session_wait_for_all();
 	profil_clock_exit();
-	profil_run_exit();
+	profil_pending_exit();
 }
 
 module_init(profil_init);
 module_exit(profil_exit);
 
 MODULE_DESCRIPTION("profil(2) and sprofil(2): execution time profiles");
+MODULE_AUTHOR("The profil developers");
+MODULE_VERSION("0.1");
 MODULE_LICENSE("GPL");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * region.c - from a program counter to a bin
+ * region.c - from a program counter to a counter
  *
  * Regions may overlap: of those that contain a pc the one with the largest
  * offset takes it, of equal offsets the first listed. profil_map_build() cuts
@@ -36,29 +36,30 @@ static u64 profil_unscale(u64 n, u32 scale)
 
 /* The largest distance from the offset that is in the region, or U64_MAX. */
 static u64 profil_reach(const struct profil_map *map,
-			const struct profil_bins *bins)
+			const struct profil_counters *counters)
 {
 	u32 shift = map->width_shift;
 	u64 units;
 
 	if (map->flags & PROFIL_SET_SVR4_ARITH)
-		return profil_unscale(bins->nr << shift, bins->scale);
+		return profil_unscale(counters->nr << shift, counters->scale);
 
-	units = profil_unscale(bins->nr, bins->scale);
+	units = profil_unscale(counters->nr, counters->scale);
 	if (units > U64_MAX >> shift)
 		return U64_MAX;
 	return (units << shift) + profil_width(map) - 1;
 }
 
 static u64 profil_last_pc(const struct profil_map *map,
-			  const struct profil_bins *bins)
+			  const struct profil_counters *counters)
 {
-	u64 reach = profil_reach(map, bins);
+	u64 reach = profil_reach(map, counters);
 
-	return reach > U64_MAX - bins->offset ? U64_MAX : bins->offset + reach;
+	return reach > U64_MAX - counters->offset ?
+	       U64_MAX : counters->offset + reach;
 }
 
-/* IRIX sprofil(2): by its numbers, which would be of little use otherwise. */
+/* IRIX sprofil(2): marked by offset and scale, of little use otherwise. */
 static bool profil_is_overflow(const struct profil_map *map, u64 offset,
 			       u64 scale)
 {
@@ -81,7 +82,7 @@ profil_initial_state(const struct profil_map *map,
 
 /**
  * profil_map_add() - check a region and append it
- * @map: with @flags and @width_shift set; room for one more in @bins
+ * @map: with @flags and @width_shift set; room for one more in @counters
  * @region: as the caller of the device gave it
  * @last: it is the last one of the caller's list
  *
@@ -91,17 +92,17 @@ profil_initial_state(const struct profil_map *map,
 int profil_map_add(struct profil_map *map, const struct profil_region *region,
 		   bool last)
 {
-	struct profil_bins *bins = &map->bins[map->nr_regions];
+	struct profil_counters *counters = &map->counters[map->nr_regions];
 	u64 width = profil_width(map);
 
 	if (region->scale > 65536 * width || region->base & (width - 1))
 		return -EINVAL;
 
-	bins->base = region->base;
-	bins->offset = region->offset;
-	bins->scale = region->scale;
-	bins->state = profil_initial_state(map, region);
-	bins->nr = bins->state == PROFIL_REGION_ON ?
+	counters->base = region->base;
+	counters->offset = region->offset;
+	counters->scale = region->scale;
+	counters->state = profil_initial_state(map, region);
+	counters->nr = counters->state == PROFIL_REGION_ON ?
 		region->size >> map->width_shift : 0;
 
 	if (profil_is_overflow(map, region->offset, region->scale)) {
@@ -117,18 +118,18 @@ int profil_map_add(struct profil_map *map, const struct profil_region *region,
 /* For sort_r(): which of two regions is looked at first, see below. */
 static int profil_order(const void *a, const void *b, const void *context)
 {
-	const struct profil_bins *bins = context;
+	const struct profil_counters *counters = context;
 	u32 i = *(const u32 *)a;
 	u32 j = *(const u32 *)b;
-	u64 x = bins[i].offset;
-	u64 y = bins[j].offset;
+	u64 x = counters[i].offset;
+	u64 y = counters[j].offset;
 
 	if (x != y)
 		return x < y ? -1 : 1;
 	return i < j ? 1 : -1;
 }
 
-/* Let @region begin at @start, whatever has been said to begin there before. */
+/* Let @region begin at @start, in place of any other that begins there. */
 static void profil_emit(struct profil_map *map, u64 start, u32 region)
 {
 	struct profil_segment *end = &map->segments[map->nr_segments];
@@ -150,13 +151,13 @@ static u32 profil_unwind(struct profil_map *map, const u32 *stack, u32 depth,
 			 u64 pc)
 {
 	while (depth) {
-		u64 last = profil_last_pc(map, &map->bins[stack[depth - 1]]);
+		u64 last = profil_last_pc(map, &map->counters[stack[depth - 1]]);
 
 		if (last >= pc)
 			break;
 		depth--;
 		while (depth && profil_last_pc(map,
-				&map->bins[stack[depth - 1]]) <= last)
+				&map->counters[stack[depth - 1]]) <= last)
 			depth--;
 		profil_emit(map, last + 1,
 			    depth ? stack[depth - 1] : PROFIL_NO_REGION);
@@ -180,16 +181,16 @@ void profil_map_build(struct profil_map *map, u32 *order, u32 *stack)
 	u32 i;
 
 	for (i = 0; i < map->nr_regions; i++)
-		if (map->bins[i].nr &&
-		    !profil_is_overflow(map, map->bins[i].offset,
-					map->bins[i].scale))
+		if (map->counters[i].nr &&
+		    !profil_is_overflow(map, map->counters[i].offset,
+					map->counters[i].scale))
 			order[nr++] = i;
-	sort_r(order, nr, sizeof(*order), profil_order, NULL, map->bins);
+	sort_r(order, nr, sizeof(*order), profil_order, NULL, map->counters);
 
 	map->nr_segments = 0;
 	profil_emit(map, 0, PROFIL_NO_REGION);
 	for (i = 0; i < nr; i++) {
-		u64 offset = map->bins[order[i]].offset;
+		u64 offset = map->counters[order[i]].offset;
 
 		depth = profil_unwind(map, stack, depth, offset);
 		stack[depth++] = order[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * region.h - from a program counter to a bin
+ * region.h - from a program counter to a counter
  *
  * Context: any; no locks, no memory of its own, nothing of the kernel but its
  * integer types and sort(). The same source is compiled for user space, where
@@ -17,14 +17,14 @@
 #define PROFIL_NO_REGION	U32_MAX
 
 /**
- * struct profil_bins - one region, as the tick needs it
+ * struct profil_counters - one region, as the tick needs it
  * @base: address of the first counter
  * @nr: number of counters; 0 unless the region is on
  * @offset: lowest program counter
  * @scale: see struct profil_region
  * @state: enum profil_region_state at the start of the profile
  */
-struct profil_bins {
+struct profil_counters {
 	u64 base;
 	u64 nr;
 	u64 offset;
@@ -46,10 +46,10 @@ struct profil_segment {
  * struct profil_map - every program counter's region
  * @flags: PROFIL_SET_* flags that bear on the arithmetic
  * @width_shift: binary logarithm of the counter's width in bytes
- * @nr_regions: number of @bins
+ * @nr_regions: number of @counters
  * @nr_segments: number of @segments; 0 until profil_map_build()
  * @overflow: index of the overflow bin, or PROFIL_NO_REGION
- * @bins: the regions, in the caller's order
+ * @counters: the regions, in the caller's order
  * @segments: ascending, the first starts at 0; room for
  *	profil_map_max_segments()
  *
@@ -61,7 +61,7 @@ struct profil_map {
 	u32 nr_regions;
 	u32 nr_segments;
 	u32 overflow;
-	struct profil_bins *bins;
+	struct profil_counters *counters;
 	struct profil_segment *segments;
 };
 
@@ -80,7 +80,7 @@ void profil_map_build(struct profil_map *map, u32 *order, u32 *stack);
  * @map: built
  * @pc: program counter
  *
- * Inline as what follows is, since each tick pays for it.
+ * Inline, like the functions below, since each tick calls it.
  *
  * Return: its index, or PROFIL_NO_REGION. The overflow bin is not looked at.
  */
@@ -106,22 +106,23 @@ static inline u64 profil_scale(u64 x, u32 scale)
 }
 
 /**
- * profil_map_bin() - the bin of a program counter in its region
+ * profil_map_index() - the index of a program counter in its region
  * @map: built
- * @region: what profil_map_find() said for @pc
+ * @region: result of profil_map_find() for @pc
  * @pc: program counter
  *
  * Return: index of the counter, less than the region's number of counters.
  */
-static inline u64 profil_map_bin(const struct profil_map *map, u32 region,
-				 u64 pc)
+static inline u64 profil_map_index(const struct profil_map *map, u32 region,
+				   u64 pc)
 {
-	const struct profil_bins *bins = &map->bins[region];
-	u64 distance = pc - bins->offset;
+	const struct profil_counters *counters = &map->counters[region];
+	u64 distance = pc - counters->offset;
 
 	if (map->flags & PROFIL_SET_SVR4_ARITH)
-		return profil_scale(distance, bins->scale) >> map->width_shift;
-	return profil_scale(distance >> map->width_shift, bins->scale);
+		return profil_scale(distance, counters->scale) >>
+		       map->width_shift;
+	return profil_scale(distance >> map->width_shift, counters->scale);
 }
 
 #endif /* PROFIL_REGION_H */

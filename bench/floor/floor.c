@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * floor.c - the least that a clock tick can cost
+ * floor.c - minimum cost of a clock tick
  *
- * A cpu-clock counter of the perf subsystem on each processor, whose overflow
- * handler does nothing. For the bench alone: what a tick of profil.ko costs is
- * compared with this.
+ * Has a perf cpu-clock event on each CPU with an overflow handler that does
+ * nothing. Only for the bench, which compares ticks of profil.ko with it.
  */
 #include <linux/cpu.h>
 #include <linux/module.h>

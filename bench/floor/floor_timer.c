@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * floor_timer.c - the least that a clock tick by a timer of one's own can cost
+ * floor_timer.c - minimum cost of a clock tick with an hrtimer
  *
- * An hrtimer on each processor whose function asks for the next time and
- * nothing else. For the bench alone, as floor.c is.
+ * Has an hrtimer on each CPU with a function that only sets the next expiry.
+ * Only for the bench, like floor.c.
  */
 #include <linux/hrtimer.h>
 #include <linux/module.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * demo.c - profiles itself at real work, down to the last tick
+ * demo.c - profile this program at real work, down to the last tick
  *
  *	demo [CPU-SECONDS [FILE]]
  *
- * Two threads and a forked child share the CPU time (3 seconds) and work on a
- * file (a large program of this system). Where the time went is printed by
- * object and by function, and what became of every tick. Fails if a tick is
- * not accounted for.
+ * Two threads and a forked child share the CPU time (default: 3 seconds) and
+ * work on a file (default: a large program of this system). Prints where the
+ * time went, by DSO and by function, and the outcome of every tick. Fails if a
+ * tick is not accounted for.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,10 +28,10 @@
 #define FUNCTIONS	15
 
 /**
- * struct outcome - what a process has done
- * @work: of its threads
- * @status: last numbers of its profile
- * @cpu_seconds: CPU time of the process, by getrusage()
+ * struct outcome - results of a process
+ * @work: work of its threads
+ * @status: last status of its profile
+ * @cpu_seconds: CPU time of the process, from getrusage()
  */
 struct outcome {
 	struct work work[2];
@@ -57,7 +57,7 @@ static void die_of_sprofil(void)
 	die("sprofil");
 }
 
-/* The largest file among those that most systems have one or another of. */
+/* The largest of some files; most systems have at least one of them. */
 static const char *default_path(void)
 {
 	static const char *const paths[] = {
@@ -89,7 +89,7 @@ static double cpu_seconds(void)
 		usage.ru_stime.tv_sec + usage.ru_stime.tv_usec / 1e6;
 }
 
-/* Ends the profile of the process, and notes what it knows. */
+/* Stop the profile of the process, and save its last status. */
 static void stop(struct outcome *outcome, double begin)
 {
 	outcome->status.size = sizeof(outcome->status);
@@ -161,10 +161,11 @@ static void report_work(const struct work *work)
 	       (unsigned long long)work->hash);
 }
 
-/* Return: whether every tick of both is in a counter that we can read. */
+/* Returns whether every tick of both is in a counter that is readable here. */
 static bool report(const struct outcome *parent, const struct outcome *child)
 {
-	uint64_t counted = parent->status.counted + child->status.counted;
+	uint64_t counted =
+		parent->status.counts.counted + child->status.counts.counted;
 	uint64_t found = text_ticks(&text);
 	struct functions functions;
 	bool holds;
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: demo [CPU-SECONDS [FILE]]\n");
 		return 2;
 	}
-	/* Shared, so that the child can tell what it did. */
+	/* Shared, for the child's results */
 	outcomes = mmap(NULL, 2 * sizeof(*outcomes), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (outcomes == MAP_FAILED)

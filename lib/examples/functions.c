@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * functions.c - from counters to functions
+ * functions.c - find the functions with ticks
  *
- * Names come from the symbol tables, by way of elfutils libdwfl. Libraries of
- * a distribution name only what they export; what is between is split by the
- * table of functions that every object has for the sake of C++ exceptions
- * (.eh_frame_hdr, Linux Standard Base), and goes without a name.
+ * Symbols come from elfutils libdwfl. Libraries of distributions have symbols
+ * for exported functions only. Code without a symbol is split into functions by
+ * .eh_frame_hdr (Linux Standard Base), the table for unwinding that every DSO
+ * has, and printed without a name.
  */
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static Dwfl *open_symbols(void)
 	return dwfl;
 }
 
-/* A symbol that says how long it is, and that @pc is inside. */
+/* Find a symbol with a size that contains @pc. */
 static int find_symbol(Dwfl *dwfl, uintptr_t pc, struct function *function)
 {
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, pc);
@@ -52,7 +52,7 @@ static int find_symbol(Dwfl *dwfl, uintptr_t pc, struct function *function)
 	return 1;
 }
 
-/* The header of the table, as the usual linkers write it. */
+/* Layout of .eh_frame_hdr as common linkers write it. */
 struct frames {
 	uint8_t version;
 	uint8_t frame_encoding;
@@ -69,7 +69,7 @@ struct frames {
 #define COUNT_UDATA4		0x03
 #define TABLE_DATAREL_SDATA4	0x3b
 
-/* Between the beginning of a function and that of the next. */
+/* Find the bounds of the function at @pc in .eh_frame_hdr. */
 static int find_frame(const struct piece *piece, uintptr_t pc,
 		      struct function *function)
 {
@@ -99,7 +99,7 @@ static int find_frame(const struct piece *piece, uintptr_t pc,
 	return 1;
 }
 
-/* Where nothing is known, the counter stands for itself. */
+/* If neither knows it, the text of the counter stands for the function. */
 static void find_function(Dwfl *dwfl, const struct piece *piece, uintptr_t pc,
 			  struct function *function)
 {
@@ -127,7 +127,7 @@ static struct function *add_function(struct functions *functions)
 	return &functions->list[functions->nr++];
 }
 
-/* Ascending counters: a tick belongs to the last function or to a new one. */
+/* Counters ascend, so a tick is in the last function or in a new one. */
 static int count_piece(Dwfl *dwfl, const struct piece *piece,
 		       struct functions *functions)
 {
@@ -160,11 +160,11 @@ static int more_ticks(const void *a, const void *b)
 }
 
 /**
- * functions_find() - the functions that had ticks
- * @functions: receives them, the most ticks first
- * @text: counters that are not written any more
+ * functions_find() - find the functions with ticks
+ * @functions: receives the functions, most ticks first
+ * @text: text whose profile has been stopped
  *
- * Return: 0, or -1 if there is no memory or no symbol table can be read.
+ * Return: 0, or -1 if out of memory or if no symbols can be read.
  */
 int functions_find(struct functions *functions, const struct text *text)
 {

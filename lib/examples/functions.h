@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * functions.h - from counters to functions
+ * functions.h - find the functions with ticks
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -8,11 +8,11 @@
 #include "text.h"
 
 /**
- * struct function - one that had ticks
- * @piece: where it is
+ * struct function - a function with ticks
+ * @piece: the text that contains it
  * @start: first address
- * @end: address after the last
- * @name: its name in the symbol table, or NULL
+ * @end: first address after it
+ * @name: its symbol, or NULL
  * @ticks: sum of its counters
  */
 struct function {
@@ -24,10 +24,10 @@ struct function {
 };
 
 /**
- * struct functions - all that had ticks, the most first
+ * struct functions - all functions with ticks, most ticks first
  * @nr: number of functions
- * @list: room for @room of them
- * @room: grows
+ * @list: the functions
+ * @room: number of elements allocated
  */
 struct functions {
 	size_t nr;

@@ -2,9 +2,9 @@
 /*
  * minimal.c - a program that profiles itself
  *
- * One 16-bit counter for each 16 bytes of its text: a scale of 65536 has one
- * for 2 bytes, so 8192 has one for 16. __executable_start and etext are made
- * by the linker.
+ * Has one 16-bit counter for each 16 bytes of text: a scale of 65536 gives one
+ * for 2 bytes, so 8192 gives one for 16. The linker defines __executable_start
+ * and etext.
  */
 #include <stdio.h>
 #include <stdlib.h>

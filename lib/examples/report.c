@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * report.c - what the demonstration prints
+ * report.c - output of the demo
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Ticks, part of @all, and a bar on a scale to @most. */
+/* Print ticks, their share of @all, and a bar that is full at @most. */
 static void print_ticks(uint64_t ticks, uint64_t all, uint64_t most)
 {
 	static const char full[] = "########################";
@@ -28,15 +28,15 @@ static void print_ticks(uint64_t ticks, uint64_t all, uint64_t most)
 }
 
 /**
- * report_objects() - ticks of each object that had any
- * @text: counters that are not written any more
+ * report_objects() - print the ticks of each DSO with ticks
+ * @text: text whose profile has been stopped
  */
 void report_objects(const struct text *text)
 {
 	uint64_t all = text_ticks(text);
 	unsigned int i;
 
-	printf("\n   ticks          by object\n");
+	printf("\n   ticks          by DSO\n");
 	for (i = 0; i < text->nr; i++) {
 		uint64_t ticks = piece_ticks(&text->pieces[i]);
 
@@ -62,10 +62,10 @@ static void print_function(const struct function *function)
 }
 
 /**
- * report_functions() - the functions with the most ticks
- * @functions: the most first
- * @ticks: of everything
- * @most: print no more than these
+ * report_functions() - print the functions with the most ticks
+ * @functions: functions, most ticks first
+ * @ticks: all ticks
+ * @most: maximum number of functions to print
  */
 void report_functions(const struct functions *functions, uint64_t ticks,
 		      size_t most)
@@ -95,35 +95,38 @@ static void print_number(const char *name, uint64_t number, const char *what)
 }
 
 /**
- * report_status() - the statistics of a profile
- * @who: whose
- * @status: of profil_stop()
- * @cpu_seconds: CPU time by getrusage(), in seconds
+ * report_status() - print the status of a profile
+ * @who: name of the process
+ * @status: status from profil_stop()
+ * @cpu_seconds: CPU time from getrusage(), in seconds
  *
  * Return: whether every tick is accounted for.
  */
 bool report_status(const char *who, const struct profil_status *status,
 		   double cpu_seconds)
 {
-	uint64_t sum = status->counted + status->clipped + status->outside +
-		status->lost + status->left_out;
-	bool holds = status->ticks == sum && !status->pending;
+	uint64_t sum = status->counts.counted + status->counts.clipped +
+		       status->counts.outside + status->counts.lost +
+		       status->counts.left_out;
+	bool holds = status->counts.ticks == sum && !status->pending;
 
 	printf("\nstatistics of the %s\n", who);
-	print_number("ticks", status->ticks, "in all");
-	print_number("counted", status->counted, "are in the counters");
-	print_number("clipped", status->clipped, "found their counter full");
-	print_number("outside", status->outside, "belong to no region");
-	print_number("lost", status->lost, "could not be written");
-	print_number("left out", status->left_out,
-		     "in the kernel, and not wanted");
-	print_number("kernel", status->kernel, "in the kernel, among the above");
-	print_number("pending", status->pending, "not settled yet");
+	print_number("ticks", status->counts.ticks, "in total");
+	print_number("counted", status->counts.counted, "are in the counters");
+	print_number("clipped", status->counts.clipped,
+		     "not counted: the counter was full");
+	print_number("outside", status->counts.outside, "outside all regions");
+	print_number("lost", status->counts.lost, "not counted: the counter was not writable");
+	print_number("left out", status->counts.left_out,
+		     "in the kernel, excluded");
+	print_number("kernel", status->counts.kernel,
+		     "in the kernel, included above");
+	print_number("pending", status->pending, "pending, in none of the above");
 	printf("ticks = counted + clipped + outside + lost + left out: %s\n",
 	       holds ? "yes" : "NO");
 	printf("CPU time: %.3f s covered, %.3f s by getrusage, %.3f s by ticks of %.3f ms\n",
 	       status->cpu_time_ns / 1e9, cpu_seconds,
-	       status->ticks * (status->period_ns / 1e9),
+	       status->counts.ticks * (status->period_ns / 1e9),
 	       status->period_ns / 1e6);
 	return holds;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * report.h - what the demonstration prints
+ * report.h - output of the demo
  */
 #ifndef REPORT_H
 #define REPORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * sha256.c - the hash of FIPS 180-4, for the demonstration to have work of its
- * own
+ * sha256.c - SHA-256 of FIPS 180-4, as work in the demo's own code
  */
 #include <string.h>
 
@@ -51,8 +50,8 @@ static void sha256_schedule(uint32_t w[64], const uint8_t *block)
 }
 
 /*
- * The standard's a to h move on by one in each round; here their places in s
- * do.
+ * In each round, the standard moves a to h on by one; this moves their indices
+ * in s instead.
  */
 #define S(n)	s[((n) - i) & 7]
 
@@ -82,7 +81,7 @@ static void sha256_block(uint32_t hash[8], const uint8_t *block)
 		hash[i] += s[i];
 }
 
-/* What is left of the data, and its length in bits, padded to blocks. */
+/* Hash the remaining data and its length in bits, padded to blocks. */
 static void sha256_end(uint32_t hash[8], const uint8_t *rest, size_t size)
 {
 	uint8_t last[2 * BLOCK] = { 0 };
@@ -101,9 +100,9 @@ static void sha256_end(uint32_t hash[8], const uint8_t *rest, size_t size)
 }
 
 /**
- * sha256() - hash of a piece of memory
- * @data: its address
- * @size: its size in bytes
+ * sha256() - hash memory
+ * @data: address
+ * @size: size, in bytes
  * @digest: receives the hash
  */
 void sha256(const void *data, size_t size, uint8_t digest[SHA256_BYTES])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * sha256.h - the hash of FIPS 180-4
+ * sha256.h - SHA-256 of FIPS 180-4
  */
 #ifndef SHA256_H
 #define SHA256_H

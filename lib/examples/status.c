@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * status.c - asks what became of its own profile, and why
+ * status.c - check the status of one's own profile
  *
- * Has regions of each kind that is easily made, good ones and bad ones, each
- * with a function of its own, spends time in all of them and prints what
- * profil_status() tells. Fails if the numbers do not add up.
+ * Has a good region and bad ones of each kind that is easy to make, each with a
+ * function of its own. Runs all the functions and prints what profil_status()
+ * reports. Fails if the numbers do not add up.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -19,10 +19,10 @@
 
 #define SIZE	4096
 
-/* Ticks that are enough to see that a region counts. */
+/* Number of ticks that shows that a region counts. */
 #define ENOUGH	5
 
-/* A function in a section of its own; the linker names the section's ends. */
+/* Define a function in its own section, whose ends the linker names. */
 #define PIECE(name) \
 	extern const char __start_text_##name[], __stop_text_##name[]; \
 	__attribute__((noinline, section("text_" #name))) \
@@ -70,7 +70,10 @@ static void *readonly_memory(void)
 	return map(PROT_READ);
 }
 
-/* Unmapped later: in between somebody else would get the address. */
+/*
+ * Unmapped only after all others are mapped, or one of them could get its
+ * address.
+ */
 static void *doomed;
 
 static void *doomed_memory(void)
@@ -97,14 +100,14 @@ static void *truncated_file(void)
 }
 
 /**
- * struct kind - a region and what it is to show
- * @name: of the region
- * @spin: spends time in it
- * @start: of its text
- * @end: of its text
- * @counters: makes them
- * @size: of the counters
- * @scale: of the region
+ * struct kind - a region that shows one of the states
+ * @name: name of the region
+ * @spin: function that spends time in the region
+ * @start: start of its text
+ * @end: end of its text
+ * @counters: function that creates its counters
+ * @size: size of the counters, in bytes
+ * @scale: scale of the region
  */
 struct kind {
 	const char *name;
@@ -151,7 +154,7 @@ static void read_status(struct profil_status *status,
 	}
 }
 
-/* Until it has counted, or is off, or the ticks clearly pass it by. */
+/* Run until the region has counted, is off, or evidently gets no ticks. */
 static void spend(size_t i)
 {
 	struct profil_region_status regions[NR];
@@ -170,18 +173,18 @@ static void print_profile(const struct profil_status *status)
 	printf("profile: %s\n", profil_state_string(status->state));
 	printf("period: %.6f ms of CPU time\n", status->period_ns / 1e6);
 	printf("covered: %.6f ms of CPU time\n", status->cpu_time_ns / 1e6);
-	printf("ticks: %" PRIu64 "\n", (uint64_t)status->ticks);
-	printf("  counted: %" PRIu64 "\n", (uint64_t)status->counted);
+	printf("ticks: %" PRIu64 "\n", (uint64_t)status->counts.ticks);
+	printf("  counted: %" PRIu64 "\n", (uint64_t)status->counts.counted);
 	printf("  clipped, the counter was full: %" PRIu64 "\n",
-	       (uint64_t)status->clipped);
+	       (uint64_t)status->counts.clipped);
 	printf("  outside of all regions: %" PRIu64 "\n",
-	       (uint64_t)status->outside);
+	       (uint64_t)status->counts.outside);
 	printf("  lost, the counter could not be written: %" PRIu64 "\n",
-	       (uint64_t)status->lost);
+	       (uint64_t)status->counts.lost);
 	printf("  left out, in kernel mode: %" PRIu64 "\n",
-	       (uint64_t)status->left_out);
+	       (uint64_t)status->counts.left_out);
 	printf("ticks in kernel mode, among all these: %" PRIu64 "\n",
-	       (uint64_t)status->kernel);
+	       (uint64_t)status->counts.kernel);
 	printf("ticks on their way, not among these: %" PRIu64 "\n",
 	       (uint64_t)status->pending);
 	printf("children without a profile: %" PRIu64 "\n",
@@ -209,10 +212,12 @@ static bool add_up(const struct profil_status *status,
 		clipped += regions[i].clipped;
 		lost += regions[i].lost;
 	}
-	return counted == status->counted && clipped == status->clipped &&
-		lost == status->lost &&
-		status->ticks == counted + clipped + lost + status->outside +
-				 status->left_out;
+	return counted == status->counts.counted &&
+	       clipped == status->counts.clipped &&
+	       lost == status->counts.lost &&
+	       status->counts.ticks == counted + clipped + lost +
+					       status->counts.outside +
+					       status->counts.left_out;
 }
 
 int main(void)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * text.c - the text of this process, and counters for all of it
+ * text.c - all text of this process, with counters
  *
- * The dynamic linker tells what is executable: the program, the libraries, and
- * the piece of code that the kernel lends to each process (vDSO). What is
- * loaded later is counted as elsewhere.
+ * The dynamic linker lists the text: the program, the libraries, and the vDSO
+ * of the kernel. Ticks in libraries loaded later count as elsewhere.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +38,7 @@ static bool is_text(const struct dl_phdr_info *info, int i)
 		info->dlpi_phdr[i].p_flags & PF_X;
 }
 
-/* Called by dl_iterate_phdr() for each object. */
+/* Callback of dl_iterate_phdr(). */
 static int add_object(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct text *text = argument;
@@ -64,7 +63,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
-/* Counters that a child shares, so that what it adds is not lost with it. */
+/* Map counters shared with children, so that the parent sees their ticks. */
 static uint32_t *shared_counters(size_t nr)
 {
 	void *counters = mmap(NULL, nr * sizeof(uint32_t),
@@ -75,8 +74,8 @@ static uint32_t *shared_counters(size_t nr)
 }
 
 /**
- * text_find() - find all text, and make counters for it
- * @text: receives it
+ * text_find() - find all text, and create counters for it
+ * @text: receives the text
  *
  * Return: 0, or -1 with errno.
  */
@@ -104,10 +103,10 @@ int text_find(struct text *text)
 
 /**
  * text_profile() - profile all text, a tick every millisecond of CPU time
- * @text: what text_find() found
- * @tick: receives the mean time between ticks
+ * @text: result of text_find()
+ * @tick: receives the actual mean time between ticks
  *
- * Return: 0, or -1 with errno as sprofil() tells it.
+ * Return: 0, or -1 with errno of sprofil().
  */
 int text_profile(struct text *text, struct timeval *tick)
 {
@@ -122,7 +121,7 @@ int text_profile(struct text *text, struct timeval *tick)
 		profs[i].pr_off = piece->start;
 		profs[i].pr_scale = TEXT_SCALE;
 	}
-	/* The overflow bin: everything else. */
+	/* The overflow bin counts everything else. */
 	profs[i].pr_base = text->elsewhere;
 	profs[i].pr_size = sizeof(*text->elsewhere);
 	profs[i].pr_off = 0;
@@ -130,7 +129,7 @@ int text_profile(struct text *text, struct timeval *tick)
 	return sprofil(profs, text->nr + 1, tick, PROF_UINT | PROF_FAST);
 }
 
-/** piece_ticks() - sum of a piece's counters */
+/** piece_ticks() - sum up the counters of a segment */
 uint64_t piece_ticks(const struct piece *piece)
 {
 	uint64_t ticks = 0;
@@ -141,7 +140,7 @@ uint64_t piece_ticks(const struct piece *piece)
 	return ticks;
 }
 
-/** text_ticks() - sum of all counters */
+/** text_ticks() - sum up all counters */
 uint64_t text_ticks(const struct text *text)
 {
 	uint64_t ticks = *text->elsewhere;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * text.h - the text of this process, and counters for all of it
+ * text.h - all text of this process, with counters
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -10,18 +10,17 @@
 
 #include <profil.h>
 
-/* Bytes of text that have a counter to themselves, and the scale for that. */
+/* Bytes of text for each counter, and the scale that gives these. */
 #define TEXT_GRAIN	4
 #define TEXT_SCALE	0x10000
 
 /**
- * struct piece - an executable piece of an object
- * @object: file name, or what the dynamic linker calls it
- * @bias: what the object's addresses have been moved by
+ * struct piece - an executable segment of a DSO
+ * @object: file name, or the dynamic linker's name
+ * @bias: load bias: run-time minus link-time address
  * @start: first address
- * @frames: the table of functions that the linker made (.eh_frame_hdr), or
- *	NULL
- * @counters: one for each TEXT_GRAIN bytes
+ * @frames: its .eh_frame_hdr, or NULL
+ * @counters: counters, one for each TEXT_GRAIN bytes
  * @nr: number of counters
  */
 struct piece {
@@ -36,10 +35,10 @@ struct piece {
 #define TEXT_PIECES	256
 
 /**
- * struct text - all of it
+ * struct text - all text of the process
  * @nr: number of pieces
- * @pieces: in the order of the dynamic linker
- * @elsewhere: ticks outside every piece
+ * @pieces: segments, in the order of the dynamic linker
+ * @elsewhere: counter of ticks outside all segments
  */
 struct text {
 	unsigned int nr;

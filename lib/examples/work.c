@@ -2,9 +2,9 @@
 /*
  * work.c - real work on a real file
  *
- * Reads it chunk by chunk, hashes each, compresses it and proves that it comes
- * out again unharmed: time in the kernel, in the program, in zlib and in the C
- * library.
+ * Reads it chunk by chunk, hashes, compresses and decompresses each, and
+ * compares the result. So it spends time in the kernel, in the program, in zlib
+ * and in the C library.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define CHUNK	131072
 
-/* CPU time of this thread in seconds. */
+/* CPU time of this thread, in seconds. */
 static double cpu_time(void)
 {
 	struct timespec now;
@@ -27,7 +27,7 @@ static double cpu_time(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* Return: 0 or -errno. */
+/* Returns 0 or -errno. */
 static int compress_and_back(const uint8_t *chunk, size_t size, uint64_t *out)
 {
 	uint8_t packed[CHUNK + CHUNK / 8];
@@ -55,7 +55,7 @@ static uint64_t hash(const uint8_t *chunk, size_t size)
 	return number ^ crc32(0, chunk, size);
 }
 
-/* Return: 0 or -errno. */
+/* Returns 0 or -errno. */
 static int work_on(struct work *work, int fd)
 {
 	uint8_t chunk[CHUNK];
@@ -79,10 +79,8 @@ static int work_on(struct work *work, int fd)
 }
 
 /**
- * work_do() - work until the CPU time is used up
- * @work: struct work
- *
- * Has the form of a thread's function.
+ * work_do() - work until the CPU time is used up; a thread function
+ * @work: the struct work
  *
  * Return: NULL; the error is in @work.
  */

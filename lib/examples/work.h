@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /**
- * struct work - what a thread is to do, and what it has done
+ * struct work - work of a thread, and its results
  * @path: file to work on
- * @first: number of the first chunk; threads that begin at different chunks do
+ * @first: index of the first chunk; threads that start at different chunks do
  *	different work
- * @cpu_seconds: CPU time to be used
- * @in: bytes that were read
- * @out: bytes that they were compressed to
+ * @cpu_seconds: CPU time to use
+ * @in: bytes read
+ * @out: bytes after compression
  * @hash: sum of the hashes of all chunks
  * @error: errno, or 0
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * arena.c - memory with holes, for arguments that lie across their edges
+ * arena.c - memory with holes, for arguments that cross the edges of pages
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -18,8 +18,8 @@ static const char counter_kinds[] = "wwrww.";
 #define COUNTER_PAGES	(sizeof(counter_kinds) - 1)
 
 /*
- * Nothing, before and behind what addresses are made from: one with a bit
- * turned over, or a tick far from its counters, meets nothing else.
+ * Inaccessible memory before and after each area, so that an address with a
+ * flipped bit, or a tick far from its counters, hits no other memory.
  */
 #define GUARD	(4UL << 30)
 
@@ -57,7 +57,7 @@ static uint8_t *map(size_t size)
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* @size bytes of address space, without memory yet. */
+/* Reserve @size bytes of address space, between guards. */
 static uint8_t *reserve(size_t size)
 {
 	uint8_t *space = mmap(NULL, 2 * GUARD + size, PROT_NONE,
@@ -93,7 +93,7 @@ static bool make_counters(struct arena *arena)
 	return arena->counters && protect(arena->counters, counter_kinds);
 }
 
-/* They end where a page ends, and nothing follows. */
+/* Place the regions at the end of a page, before an unmapped page. */
 static bool make_crowd(struct arena *arena, uint32_t nr)
 {
 	size_t bytes = nr * sizeof(struct profil_region);
@@ -117,14 +117,14 @@ static bool make_crowd(struct arena *arena, uint32_t nr)
 	       !munmap(pages + size - PAGE, PAGE);
 }
 
-/* False if there is no memory for it. */
+/* Return: whether there was enough memory. */
 bool arena_make(struct arena *arena, uint32_t nr_crowd)
 {
 	return make_view(arena) && make_counters(arena) &&
 	       make_crowd(arena, nr_crowd);
 }
 
-/* Counters of every width, some of them nearly full or full. */
+/* Fill the counters: values are zero, almost full or full at each width. */
 static void shuffle_counters(struct arena *arena, u64 *state)
 {
 	static const uint64_t interesting[] = {
@@ -142,7 +142,7 @@ static void shuffle_counters(struct arena *arena, u64 *state)
 	}
 }
 
-/* New contents, both as they are and as they ought to be. */
+/* Fill the memory and the shadow with the same new contents. */
 void arena_shuffle(struct arena *arena, u64 *state)
 {
 	uint64_t *words = (uint64_t *)arena->memory;
@@ -170,7 +170,7 @@ static char kind_at(const struct arena *arena, uint64_t addr)
 	return ARENA_HOLE;
 }
 
-/* Is every page of this kind, or of a better one? */
+/* Return: whether every page is readable and, if @writable, also writable. */
 static bool is_kind(const struct arena *arena, uint64_t addr, uint64_t size,
 		    bool writable)
 {
@@ -201,7 +201,7 @@ bool arena_writable(const struct arena *arena, uint64_t addr, uint64_t size)
 	return is_kind(arena, addr, size, true);
 }
 
-/* What a call finds at an address that is readable. */
+/* Read what a call would read at a readable address. */
 void arena_get(const struct arena *arena, uint64_t addr, void *to, size_t size)
 {
 	if (within(arena->view, VIEW_SIZE, addr))
@@ -211,14 +211,14 @@ void arena_get(const struct arena *arena, uint64_t addr, void *to, size_t size)
 		memcpy(to, (void *)(uintptr_t)addr, size);
 }
 
-/* A call ought to write this. */
+/* Record in the shadow what a call should write. */
 void arena_put(struct arena *arena, uint64_t addr, const void *from,
 	       size_t size)
 {
 	memcpy(arena->shadow + (addr - (uintptr_t)arena->view), from, size);
 }
 
-/* Make an argument: as much of it as is anywhere in the view. */
+/* Write an argument, except for bytes outside the view. */
 void arena_poke(struct arena *arena, uint64_t addr, const void *from,
 		size_t size)
 {
@@ -234,7 +234,7 @@ void arena_poke(struct arena *arena, uint64_t addr, const void *from,
 	}
 }
 
-/* A call may have written what it liked here, as far as it could. */
+/* Accept whatever a call has written here to writable pages. */
 void arena_accept(struct arena *arena, uint64_t addr, uint64_t size)
 {
 	for (uint64_t i = 0; i < size; i++) {
@@ -245,7 +245,7 @@ void arena_accept(struct arena *arena, uint64_t addr, uint64_t size)
 	}
 }
 
-/* Where the first byte is that a call should not have written; 0 if none. */
+/* Return: offset of the first byte with an unexpected value; 0 if none. */
 size_t arena_difference(const struct arena *arena)
 {
 	size_t at = 0;
@@ -257,7 +257,7 @@ size_t arena_difference(const struct arena *arena)
 	return at;
 }
 
-/* Where no program has memory. */
+/* Return: an address where no program has memory. */
 uint64_t arena_nowhere(u64 *state)
 {
 	static const uint64_t addresses[] = {
@@ -272,7 +272,7 @@ uint64_t arena_nowhere(u64 *state)
 				      sizeof(addresses[0]))];
 }
 
-/* An address for @size bytes: mostly good, otherwise of every badness. */
+/* Return: an address for @size bytes: mostly valid, else invalid in any way. */
 uint64_t arena_place(const struct arena *arena, u64 *state, size_t size)
 {
 	uint64_t view = (uintptr_t)arena->view;
@@ -297,7 +297,7 @@ uint64_t arena_place(const struct arena *arena, u64 *state, size_t size)
 	}
 }
 
-/* An address for counters, on a page of any kind. */
+/* Return: an address for counters, on a page of any kind. */
 uint64_t arena_counters(const struct arena *arena, u64 *state)
 {
 	return (uintptr_t)arena->counters +

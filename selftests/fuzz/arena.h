@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arena.h - memory with holes, for arguments that lie across their edges
+ * arena.h - memory with holes, for arguments that cross the edges of pages
  *
- * What the calls are given is in @view, whose pages are of every kind. The
- * same memory is at @memory too, where all of it can be read and written,
- * and at @shadow as it ought to be after the next call. One byte that a call
- * writes and should not have is seen as a difference of these two.
+ * The arguments of calls are in @view, which has pages of every kind. @memory
+ * maps the same memory, all of it readable and writable. @shadow has the
+ * contents expected after the next call, so that any byte that a call writes by
+ * mistake makes the two differ.
  */
 #ifndef FUZZ_ARENA_H
 #define FUZZ_ARENA_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unit/numbers.h"
+#include "numbers.h"
 
 #define PAGE	4096
 
@@ -24,18 +24,18 @@
 #define ARENA_READ	'r'
 #define ARENA_WRITE	'w'
 
-/* The view begins with a hole, then these pages have room for any argument. */
+/* The view begins with a hole; these pages have room for any argument. */
 #define ARENA_ROOM	(3 * PAGE)
 
 /**
  * struct arena - memory for one thread
- * @view: what calls are given
- * @memory: the same memory, writable throughout
- * @shadow: what @memory ought to be
- * @counters: pages for counters of the program's own, of several kinds, with
- *	much nothing behind them
- * @crowd: as many regions as allowed, read-only
- * @nr_crowd: how many
+ * @view: memory for arguments, with pages of every kind
+ * @memory: the same memory, all of it writable
+ * @shadow: expected contents of @memory
+ * @counters: pages of several kinds for private counters, between large areas
+ *	of inaccessible memory
+ * @crowd: the maximum number of regions, read-only
+ * @nr_crowd: this number
  */
 struct arena {
 	uint8_t *view;

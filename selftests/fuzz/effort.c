@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * effort.c - how long the fuzzers of the guest go on, and from which number
+ * effort.c - duration and seed of the fuzzers in the guest
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static uint64_t setting(const char *name)
 	return text ? strtoull(text, NULL, 0) : 0;
 }
 
-/* Never 0, which the generator of numbers cannot begin with. */
+/* Never 0, which is not a valid state of the generator. */
 uint64_t fuzz_seed(void)
 {
 	uint64_t seed = setting("FUZZ_SEED");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * effort.h - how long the fuzzers of the guest go on, and from which number
+ * effort.h - duration and seed of the fuzzers in the guest
  *
- * By default a certain number of calls from the same seed in every run. With
- * FUZZ_SECONDS in the environment each test goes on for that time, from a seed
- * that differs each time; FUZZ_SEED says which seed in either case.
+ * By default, every run makes the same number of calls from the same seed. With
+ * FUZZ_SECONDS in the environment, each test runs for that time, from a new
+ * seed. FUZZ_SEED sets the seed in either case.
  */
 #ifndef FUZZ_EFFORT_H
 #define FUZZ_EFFORT_H
@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A test of this length is ended by the guest's time, not by the harness. */
+/* So long that the time limit of the guest ends a test, not the harness. */
 #define FUZZ_TIMEOUT	1000000
 
 /**
- * struct effort - what one thread still has to do
- * @until_ns: end of the time allowed, or 0
- * @calls: calls left, if no time is said
+ * struct effort - remaining work of one thread
+ * @until_ns: time at which to stop, or 0 to count calls
+ * @calls: number of calls left, if @until_ns is 0
  */
 struct effort {
 	uint64_t until_ns;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * make.c - requests that are nearly right, in memory that nearly is
+ * make.c - almost valid requests, in almost valid memory
  *
- * A request that is in order is made first; then nothing, a field, or any bit
- * of it is changed. Where its parts lie is up to arena_place().
+ * Make a valid request; then change nothing, a field, or any bit of it.
+ * arena_place() chooses the addresses of its parts.
  */
 #include <string.h>
 
@@ -15,10 +15,10 @@
 
 #define SECOND_NS	1000000000
 
-/* Of @array one. */
+/* A random element of @array. */
 #define ONE_OF(array, state)	((array)[number_below((state), NR(array))])
 
-/* The first address of the program's text. */
+/* The start of the program's text. */
 extern const char __executable_start;
 
 static bool once_in(u64 *state, unsigned int n)
@@ -26,7 +26,7 @@ static bool once_in(u64 *state, unsigned int n)
 	return number_below(state, n) == 0;
 }
 
-/* Numbers at which something may change, and any others. */
+/* Return: a boundary value, or any other number. */
 uint64_t fuzz_number(u64 *state)
 {
 	static const uint64_t numbers[] = {
@@ -43,10 +43,7 @@ uint64_t fuzz_number(u64 *state)
 				   ONE_OF(numbers, state);
 }
 
-/*
- * A field, and with 4 bytes its neighbour, becomes one of these numbers; or a
- * bit is turned over.
- */
+/* Set a field, or two adjacent ones of 4 bytes, to a number; or flip a bit. */
 static void spoil(u64 *state, void *structure, size_t size)
 {
 	uint8_t *bytes = structure;
@@ -67,7 +64,7 @@ static void maybe_spoil(u64 *state, void *structure, size_t size)
 		spoil(state, structure, size);
 }
 
-/* Sizes that a caller may claim, of which most are not his structure's. */
+/* Return: mostly the right size of a structure, else mostly a wrong one. */
 static uint32_t make_size(u64 *state, uint32_t right)
 {
 	uint32_t sizes[] = {
@@ -82,7 +79,10 @@ static uint32_t make_size(u64 *state, uint32_t right)
 				   ONE_OF(sizes, state);
 }
 
-/* Put @structure, which begins with its size, somewhere; zeros follow. */
+/*
+ * Place @structure, which begins with its size, somewhere; mostly zeros follow
+ * up to that size.
+ */
 static uint64_t put_structure(struct arena *arena, u64 *state,
 			      const void *structure, size_t known)
 {
@@ -101,7 +101,7 @@ static uint64_t put_structure(struct arena *arena, u64 *state,
 	return arg;
 }
 
-/* Counters that fit, or a size that does not. */
+/* Make a region whose counters fit its page, or do not. */
 static struct profil_region make_region(const struct arena *arena, u64 *state,
 					uint32_t width)
 {
@@ -150,7 +150,10 @@ static uint32_t make_flags(u64 *state, uint32_t width)
 	return once_in(state, 2) ? flags & ~PROFIL_SET_CHECK : flags;
 }
 
-/* As many regions as there can be, or the first of them, or one too many. */
+/*
+ * About the maximum number of regions. Skipping the first ones may extend the
+ * array beyond its end.
+ */
 static void make_crowd(const struct arena *arena, u64 *state,
 		       struct profil_set *set)
 {
@@ -188,7 +191,7 @@ static uint64_t make_set(struct arena *arena, u64 *state)
 	return put_structure(arena, state, &set, sizeof(set));
 }
 
-/* What is not asked for is anything. */
+/* Fields that the device does not read have any value. */
 static uint64_t make_status(struct arena *arena, u64 *state)
 {
 	static const uint32_t rooms[] = { 0, 1, 2, 3, 8, 4096, UINT32_MAX };
@@ -206,7 +209,7 @@ static uint64_t make_status(struct arena *arena, u64 *state)
 	return put_structure(arena, state, &status, sizeof(status));
 }
 
-/* A structure for results, of which nothing is asked but its size. */
+/* A structure for results, of which the device reads only the size. */
 static uint64_t make_results(struct arena *arena, u64 *state, size_t size)
 {
 	uint32_t words[64];
@@ -218,7 +221,7 @@ static uint64_t make_results(struct arena *arena, u64 *state, size_t size)
 	return put_structure(arena, state, words, size);
 }
 
-/* Numbers of the device's that are none, and those of others. */
+/* Request numbers that the device does not know, and those of other devices. */
 static unsigned int make_request(u64 *state)
 {
 	static const unsigned int types[] = {
@@ -229,7 +232,7 @@ static unsigned int make_request(u64 *state)
 		    number_below(state, 256), number_below(state, 1 << 14));
 }
 
-/* Bytes of any kind, but for a size that lets them be looked at. */
+/* Any bytes, after a size that the device accepts, so that it reads them. */
 static uint64_t make_garbage(struct arena *arena, u64 *state)
 {
 	uint64_t words[PAGE / 64];
@@ -241,7 +244,7 @@ static uint64_t make_garbage(struct arena *arena, u64 *state)
 	return put_structure(arena, state, words, sizeof(words));
 }
 
-/* A call to be made next. */
+/* Return: the next call to make. */
 struct attempt fuzz_attempt(struct arena *arena, u64 *state)
 {
 	static const unsigned int requests[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * make.h - requests that are nearly right, in memory that nearly is
+ * make.h - almost valid requests, in almost valid memory
  */
 #ifndef FUZZ_MAKE_H
 #define FUZZ_MAKE_H
@@ -9,8 +9,8 @@
 
 /**
  * struct attempt - one call
- * @request: its number
- * @arg: its argument, made in the arena
+ * @request: request number
+ * @arg: its argument, an address in the arena
  */
 struct attempt {
 	unsigned int request;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * model.c - what a request ought to do, by <linux/profil.h> alone
+ * model.c - a model of the device, made from <linux/profil.h> alone
  *
- * Tells the error of a request, or that it succeeds, and makes of the shadow
- * of the memory what it ought to be afterwards. Only numbers that depend on
- * the ticks are taken as they come; these are looked at elsewhere.
+ * Predicts the error or success of a request, and applies its effect to the
+ * shadow of the memory. Accepts any value for numbers that depend on ticks;
+ * other tests check these.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 _Static_assert(sizeof(struct profil_region) == REGION_SIZE, "size");
 
-/* What lies beyond the structure must be zero, up to where it is looked at. */
+/* Bytes after the structure must be readable and zero; the first fault wins. */
 static int check_excess(const struct arena *arena, uint64_t addr,
 			uint32_t size)
 {
@@ -131,7 +131,7 @@ static bool has_counters(const struct model *model,
 	       arena_writable(model->arena, region->base, size);
 }
 
-/* EFAULT of the counters stops what ran; that of the array does not. */
+/* EFAULT for the counters ends a running session; for the array it does not. */
 static int check_regions(struct model *model, const struct profil_set *set)
 {
 	uint32_t i;
@@ -207,7 +207,7 @@ static int request_set(struct model *model, uint64_t arg)
 	return 0;
 }
 
-/* Results of @known bytes, and zeros up to the caller's size. */
+/* Write results of @known bytes, and zeros up to the caller's size. */
 static int put_results(struct model *model, uint64_t arg, uint32_t size,
 		       uint32_t known)
 {
@@ -278,12 +278,12 @@ static int request_account(struct model *model, uint64_t arg)
 }
 
 /**
- * model_request() - what a request ought to do
- * @model: the device; it is afterwards as it ought to be
- * @request: any number
- * @arg: its argument, anything
+ * model_request() - predict the effect of a request
+ * @model: the device; gets the expected new state
+ * @request: any request number
+ * @arg: any argument
  *
- * Called when the request has been made.
+ * Call this after the request itself.
  *
  * Return: 0, or a negative error number.
  */
@@ -307,12 +307,13 @@ int model_request(struct model *model, unsigned int request, uint64_t arg)
 
 bool model_conserved(const struct profil_status *status)
 {
-	return status->ticks == status->counted + status->clipped +
-				status->outside + status->lost +
-				status->left_out;
+	return status->counts.ticks ==
+	       status->counts.counted + status->counts.clipped +
+		       status->counts.outside + status->counts.lost +
+		       status->counts.left_out;
 }
 
-/* Does a status tell of the profile that ought to run? */
+/* Return: whether a status describes the expected session. */
 bool model_agrees(const struct model *model, const struct profil_status *status)
 {
 	static const struct profil_set none;

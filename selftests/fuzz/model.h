@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * model.h - what a request ought to do, by <linux/profil.h> alone
+ * model.h - a model of the device, made from <linux/profil.h> alone
  */
 #ifndef FUZZ_MODEL_H
 #define FUZZ_MODEL_H
@@ -11,14 +11,14 @@
 
 /**
  * struct model - the device, as one address space sees it
- * @arena: the memory of the arguments
- * @info: what PROFIL_IOC_INFO ought to tell
- * @restricted: ticks faster than the default are forbidden
- * @no_quota: no user may have a profile more
+ * @arena: the memory for arguments
+ * @info: expected results of PROFIL_IOC_INFO
+ * @restricted: the device refuses periods shorter than the default
+ * @no_quota: no user may start another profile
  * @no_room: the address space may not grow
  * @write_only: the descriptor is not open for reading
- * @runs: there is a profile, made by @set
- * @set: flags, width, period_ns and nr_regions of it
+ * @runs: a session started by @set is running
+ * @set: its flags, width, period_ns and nr_regions
  */
 struct model {
 	struct arena *arena;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tsc.c - prints the frequency of the processor's time stamp counter in kHz
+ * tsc.c - prints the frequency of the CPU's time stamp counter in kHz
  *
- * An emulated processor has the host's counter. A kernel without ACPI has
- * nothing to measure it by, and has to be told.
+ * An emulated CPU uses the host's counter. A kernel without ACPI cannot
+ * calibrate it, so the runner passes the frequency as a boot parameter.
  */
 #include <stdio.h>
 #include <time.h>

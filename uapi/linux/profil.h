@@ -2,28 +2,30 @@
 /*
  * profil.h - the interface of /dev/profil
  *
- * Every request but PROFIL_IOC_ACCOUNT acts on the address space of the caller
- * and on nothing else. A profile belongs to that address space, not to the
- * descriptor: the descriptor may be closed as soon as the request has returned.
+ * Every request except PROFIL_IOC_ACCOUNT acts on the address space of the
+ * caller and on nothing else. A profile belongs to that address space, not to
+ * the descriptor: the caller may close the descriptor as soon as the request
+ * has returned.
  *
- * Every structure starts with its own size. A caller that was compiled with a
- * shorter structure than the kernel's gets the behaviour of its own day; one
- * that was compiled with a longer structure is served as long as everything
- * that the kernel does not know is zero, and gets E2BIG otherwise. Results are
- * cut to the size that the caller gave; what the kernel does not know is
- * filled with zeros.
+ * Every structure begins with its own size, which the caller sets to the sizeof
+ * that it was compiled with. A caller with a shorter structure than the
+ * kernel's keeps the behaviour of the version it was built against. A caller
+ * with a longer structure succeeds as long as every byte that the kernel does
+ * not know is zero, and gets E2BIG otherwise. The kernel cuts results to the
+ * size that the caller gave, and fills bytes that it does not know with zeros.
  *
  * Errors of every request:
  *
- *   EFAULT  the argument is not readable or, for results, not writable; of a
- *           status or an info, what is writable may have been written then
+ *   EFAULT  the argument is not readable or, for results, not writable; a
+ *           status or an info may then have been written in part
  *   EINVAL  @size is smaller than the first version of the structure
  *   E2BIG   @size is larger than the kernel's and the excess is not zero, or
  *           larger than a page
  *   EINTR   a fatal signal arrived while the request waited
  *   ENOTTY  there is no such request
+ *   EPERM   the caller is a kernel thread or has no address space of its own
  *
- * Nothing has changed when a request fails, with one exception that is told at
+ * A request that fails changes nothing, with one exception: see
  * PROFIL_SET_CHECK.
  */
 #ifndef _LINUX_PROFIL_H
@@ -40,20 +42,23 @@
  * DOC: Requests
  *
  * PROFIL_IOC_SET (struct profil_set): start a profile, or replace the one that
- * runs. When it returns, the counters of a replaced profile are not written
- * any more.
+ * runs. When the request returns, the kernel does not write the counters of a
+ * replaced profile any more.
  *
  * PROFIL_IOC_STOP (struct profil_status, or 0): stop the profile; returns 0
- * when there was none. With an argument it gives the last statistics of what
- * was stopped. When it returns, the counters are not written any more.
+ * also when there was none. A non-zero argument receives the last stats of the
+ * stopped profile. When the request returns, the kernel does not write the
+ * counters any more. Fails with ENOMEM if there is no memory to collect the
+ * status of the regions.
  *
- * PROFIL_IOC_STATUS (struct profil_status): how the profile is doing.
+ * PROFIL_IOC_STATUS (struct profil_status): read the stats of the profile.
+ * Fails with ENOMEM as PROFIL_IOC_STOP does.
  *
- * PROFIL_IOC_INFO (struct profil_info): features and limits of the device.
+ * PROFIL_IOC_INFO (struct profil_info): read features and limits of the device.
  *
- * PROFIL_IOC_ACCOUNT (struct profil_account): what the profiles that were begun
- * by this open file of the device came to. It is for those who watch others:
- * whoever was killed cannot be asked any more.
+ * PROFIL_IOC_ACCOUNT (struct profil_account): read the stats of all profiles
+ * that were started through this open file of the device. It serves observers
+ * of other processes: a process that was killed cannot report its own stats.
  */
 #define PROFIL_IOC_SET		_IO(PROFIL_IOC_TYPE, 0)
 #define PROFIL_IOC_STOP		_IO(PROFIL_IOC_TYPE, 1)
@@ -64,18 +69,21 @@
 /**
  * struct profil_region - a range of program text and its counters
  * @base: address of the first counter; a multiple of the counter's width
- * @size: length of the counters in bytes; what is left over when it is not a
- *	multiple of the counter's width is never written. Less than one
- *	counter: the region takes no tick
+ * @size: length of the counters in bytes; a remainder that is smaller than a
+ *	counter is never written. With less than one counter, the region takes
+ *	no tick
  * @offset: lowest program counter of the region
- * @scale: 16.16 fixed-point ratio. With d = pc - @offset and W the width of a
- *	counter, a tick at pc increments bin ((d / W) * @scale) / 65536, if
- *	there is such a bin. From 2 to 65536 * W; 0 and 1 leave the region
- *	disabled. A region with @offset 0 and @scale 2 is the overflow bin: its
- *	first counter takes every tick that no other region took; but see
- *	PROFIL_SET_NO_OVERFLOW
+ * @scale: 16.16 fixed-point ratio of counters to text. With d = pc - @offset
+ *	and W the width of a counter in bytes, a tick at pc increments counter
+ *	((d / W) * @scale) / 65536, if @size has room for it. From 2 to
+ *	65536 * W; 0 and 1 disable the region. A region with @offset 0 and
+ *	@scale 2 is the overflow bin: its first counter takes every tick that no
+ *	other region takes; but see PROFIL_SET_NO_OVERFLOW
  *
- * The layout is that of the C library's struct prof on 64-bit systems. From
+ * Regions may overlap: of those that contain pc the one with the largest
+ * @offset takes the tick, and of equal ones the first listed.
+ *
+ * The layout is that of the C library's struct prof on 64-bit systems, from
  * IRIX sprofil(2); the arithmetic is that of 4.4BSD profil(2).
  */
 struct profil_region {
@@ -89,26 +97,27 @@ struct profil_region {
  * DOC: Flags of struct profil_set
  *
  * PROFIL_SET_CHECK: the counters of every region must lie in writable mappings
- * of the caller; their pages need not be present. Otherwise the request fails
- * with EFAULT and *the profile that was running is stopped* (4.4BSD). Without
- * this flag such a region goes off at its first tick (System V, IRIX).
+ * of the caller; their pages may be absent. Otherwise the request fails with
+ * EFAULT and *stops the running profile* (4.4BSD). Without this flag the first
+ * tick of such a region disables it (System V, IRIX).
  *
- * PROFIL_SET_USER_ONLY: leave out ticks in kernel mode. They are still
- * reported. Without this flag they count at the user's program counter.
+ * PROFIL_SET_USER_ONLY: leave out ticks in kernel mode; the stats report them
+ * as left_out. Without this flag they count at the user's program counter.
  *
- * PROFIL_SET_SVR4_ARITH: the bin is ((d * scale) >> 16) / W, as in System V.
+ * PROFIL_SET_SVR4_ARITH: the counter is ((d * scale) >> 16) / W, as in
+ * System V profil(2).
  *
  * PROFIL_SET_SVR4_STOP: the profile stops for good when a counter reaches
- * 32767 (System V). 16-bit counters only. Without this flag a counter that is
- * full stays full, the others go on, and the clipped ticks are reported.
+ * 32767 (System V). 16-bit counters only. Without this flag a full counter
+ * stays full, the others go on, and the stats report the clipped ticks.
  *
  * PROFIL_SET_SCALE_ONE: a scale of 1 is valid (4.4BSD).
  *
  * PROFIL_SET_OVERFLOW_ANYWHERE: the overflow bin need not be the last region
- * (the GNU C library). Of several the first one counts.
+ * (the GNU C library). Of several, the first takes the ticks.
  *
  * PROFIL_SET_NO_OVERFLOW: there is no overflow bin. A region with an offset of
- * 0 and a scale of 2 is as any other, one counter for 64 KiB of text with
+ * 0 and a scale of 2 is like any other: one counter for 64 KiB of text with
  * 16-bit counters (System V, 4.4BSD).
  */
 #define PROFIL_SET_CHECK		(1u << 0)
@@ -126,30 +135,29 @@ struct profil_region {
  * @width: bytes of a counter: 2, 4 or 8
  * @nr_regions: 1 to &struct profil_info.max_regions
  * @regions: address of @nr_regions struct profil_region
- * @period_ns: wanted mean time between ticks in nanoseconds of CPU time, from
- *	&struct profil_info.min_period_ns to max_period_ns; 0 asks for
- *	default_period_ns. The request writes the true mean period here
+ * @period_ns: mean time between ticks in nanoseconds of CPU time, from
+ *	&struct profil_info.min_period_ns to max_period_ns; 0 stands for
+ *	default_period_ns. The request stores the true mean period here
  * @timeval: address of a struct timeval that receives the true mean period
- *	too, or 0; as for the other results, it is written only on success
+ *	too, or 0; like the other results, it is written only on success
  * @timeval_size: bytes of that struct timeval: 8 (two signed 32-bit numbers)
  *	or 16 (two signed 64-bit numbers); 0 if @timeval is 0
  * @reserved: must be 0
  *
- * Errors:
+ * Errors, besides those of every request:
  *
  *   E2BIG   @nr_regions is 0 or more than max_regions
- *   EINVAL  unknown flag; @width or @timeval_size is not as said above;
- *           @reserved is not 0; @period_ns is out of range; a scale is too
- *           large; a base is not aligned; the overflow bin is not the last
+ *   EINVAL  unknown flag; @width or @timeval_size has none of the values
+ *           above; @reserved is not 0; @period_ns is out of range; a scale is
+ *           too large; a base is not aligned; the overflow bin is not the last
  *           region; PROFIL_SET_SVR4_STOP with counters that are not 16-bit
- *   EACCES  ticks this fast have been forbidden (module parameter
- *           restrict_fastprof), or the hardware has no timers fine enough,
- *           or the descriptor is not open for reading
+ *   EACCES  the period is shorter than 10 ms, and the module parameter
+ *           restrict_fastprof forbids that or the hardware has no timers fine
+ *           enough; or the descriptor is not open for reading
  *   EFAULT  @regions, @timeval or, with PROFIL_SET_CHECK, counters are not
  *           valid memory
  *   EAGAIN  the user has as many profiles as allowed (max_profiles)
  *   ENOMEM  no memory
- *   EPERM   the caller is a kernel thread or has no address space of its own
  */
 struct profil_set {
 	__u32 size;
@@ -166,7 +174,7 @@ struct profil_set {
 /**
  * enum profil_state - state of a profile
  * @PROFIL_STATE_OFF: there is no profile
- * @PROFIL_STATE_ON: every tick is taken
+ * @PROFIL_STATE_ON: the profile takes every tick
  * @PROFIL_STATE_FULL: stopped because a counter reached 32767
  *	(PROFIL_SET_SVR4_STOP)
  */
@@ -177,20 +185,21 @@ enum profil_state {
 };
 
 /**
- * enum profil_region_state - state of a region, and why it is off
+ * enum profil_region_state - state of a region, and why it is disabled
  * @PROFIL_REGION_ON: it takes ticks
- * @PROFIL_REGION_DISABLED: off, its scale is 0 or 1
- * @PROFIL_REGION_EMPTY: off, its size has no room for one counter
- * @PROFIL_REGION_UNMAPPED: off, a counter was not in mapped memory
- * @PROFIL_REGION_READONLY: off, a counter was not in writable memory
- * @PROFIL_REGION_NOPAGE: off, there was no page to be had for a counter (a
- *	truncated file, an unreadable disk)
- * @PROFIL_REGION_DEVICE: off, the counters are in memory of a device
- * @PROFIL_REGION_FILE: off, the counters are in a mapping of a file whose file
- *	system may block the writer: shared, on other than tmpfs, or on FUSE
+ * @PROFIL_REGION_DISABLED: disabled by the caller: its scale is 0 or 1
+ * @PROFIL_REGION_EMPTY: disabled: its size has no room for one counter
+ * @PROFIL_REGION_UNMAPPED: disabled: a counter was not in mapped memory
+ * @PROFIL_REGION_READONLY: disabled: a counter was not in writable memory
+ * @PROFIL_REGION_NOPAGE: disabled: the kernel could not get a page for a
+ *	counter (a truncated file, an unreadable disk)
+ * @PROFIL_REGION_DEVICE: disabled: the counters are in memory of a device
+ * @PROFIL_REGION_FILE: disabled: the counters are in a mapping of a file whose
+ *	file system may block the writer: shared, on other than tmpfs, or on
+ *	FUSE
  *
- * A region that is off stays off. Its ticks go to the overflow bin, if there
- * is one, and count as outside otherwise.
+ * A region that is disabled stays disabled. Its ticks go to the overflow bin,
+ * if there is one, and count as outside otherwise.
  */
 enum profil_region_state {
 	PROFIL_REGION_ON = 0,
@@ -204,12 +213,12 @@ enum profil_region_state {
 };
 
 /**
- * struct profil_region_status - what became of the ticks of a region
+ * struct profil_region_status - stats of a region
  * @counted: ticks that are in its counters
  * @clipped: ticks that found their counter full
  * @lost: ticks whose counter could not be written
- * @kernel: ticks taken in kernel mode, whatever became of them; those that are
- *	left out belong to no region
+ * @kernel: ticks in kernel mode, whatever their outcome; those that are left
+ *	out belong to no region
  * @state: enum profil_region_state
  * @reserved: 0
  */
@@ -223,36 +232,50 @@ struct profil_region_status {
 };
 
 /**
+ * struct profil_counts - ticks by outcome
+ * @ticks: all ticks; always @counted + @clipped + @outside + @lost + @left_out
+ * @counted: ticks that are in the counters
+ * @clipped: ticks that found their counter full
+ * @outside: ticks that belong to no region that is on; also those of a process
+ *	that exits or executes another program, once the kernel frees its memory
+ * @lost: ticks whose counter could not be written: its page was not available
+ *	within about a second, or its memory was freed first
+ * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
+ * @kernel: ticks in kernel mode, whatever their outcome
+ */
+struct profil_counts {
+	__aligned_u64 ticks;
+	__aligned_u64 counted;
+	__aligned_u64 clipped;
+	__aligned_u64 outside;
+	__aligned_u64 lost;
+	__aligned_u64 left_out;
+	__aligned_u64 kernel;
+};
+
+/**
  * struct profil_status - argument of PROFIL_IOC_STATUS and PROFIL_IOC_STOP
  * @size: sizeof(struct profil_status), set by the caller
  * @state: enum profil_state
  * @flags: flags of the profile, PROFIL_SET_*
  * @width: bytes of a counter
- * @period_ns: true mean time between ticks
- * @cpu_time_ns: CPU time covered: what the threads of this address space ran,
- *	in user and kernel mode, since the profile began here. Interrupts that
- *	came meanwhile are among it, as they are among the ticks; getrusage(2)
- *	leaves them out on kernels that account for them apart
- * @ticks: ticks settled; always @counted + @clipped + @outside + @lost +
- *	@left_out
- * @counted: ticks that are in the counters
- * @clipped: ticks that found their counter full
- * @outside: ticks that belong to no region that is on; also those of a process
- *	that has ended while the kernel gives back its memory
- * @lost: ticks whose counter could not be written
- * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
- * @kernel: ticks taken in kernel mode, whatever became of them
- * @pending: ticks taken whose counter is still being brought into memory; not
- *	yet among @ticks
+ * @period_ns: true mean time between ticks, in nanoseconds of CPU time
+ * @cpu_time_ns: CPU time covered, in nanoseconds: the time that the threads of
+ *	this address space ran, in user and kernel mode, from the beginning of
+ *	the profile until it ended, or until exit or exec freed the memory. It
+ *	includes interrupts that arrived meanwhile, as the ticks do;
+ *	getrusage(2) excludes them on kernels that account for them separately
+ * @counts: ticks by outcome
+ * @pending: ticks whose counter's page is still missing; not yet in @counts
  * @unfollowed: children that could not inherit the profile (no memory, or the
  *	user's limit of profiles)
  * @regions: in: address of an array of struct profil_region_status, or 0
- * @max_regions: in: room of that array
- * @nr_regions: number of regions of the profile; the smaller of it and
- *	@max_regions entries have been written
+ * @max_regions: in: number of elements of that array
+ * @nr_regions: number of regions of the profile; the request writes the smaller
+ *	of it and @max_regions elements
  *
- * A child that inherited the profile by fork starts from zero. All numbers
- * are one consistent reading, except @cpu_time_ns, which is read just before.
+ * A child that inherited the profile by fork starts from zero. All numbers are
+ * from one consistent reading, except @cpu_time_ns, which is read just before.
  */
 struct profil_status {
 	__u32 size;
@@ -261,13 +284,7 @@ struct profil_status {
 	__u32 width;
 	__aligned_u64 period_ns;
 	__aligned_u64 cpu_time_ns;
-	__aligned_u64 ticks;
-	__aligned_u64 counted;
-	__aligned_u64 clipped;
-	__aligned_u64 outside;
-	__aligned_u64 lost;
-	__aligned_u64 left_out;
-	__aligned_u64 kernel;
+	struct profil_counts counts;
 	__aligned_u64 pending;
 	__aligned_u64 unfollowed;
 	__aligned_u64 regions;
@@ -276,9 +293,9 @@ struct profil_status {
 };
 
 /**
- * enum profil_clock - what makes the ticks (module parameter clock)
+ * enum profil_clock - source of ticks (module parameter clock)
  * @PROFIL_CLOCK_PERF: software cpu-clock counters of the perf subsystem
- * @PROFIL_CLOCK_HRTIMER: timers of the module's own
+ * @PROFIL_CLOCK_HRTIMER: the module's own timers
  */
 enum profil_clock {
 	PROFIL_CLOCK_PERF = 0,
@@ -288,15 +305,16 @@ enum profil_clock {
 /**
  * struct profil_info - argument of PROFIL_IOC_INFO
  * @size: sizeof(struct profil_info), set by the caller
- * @set_flags: every PROFIL_SET_* flag that the device knows
- * @clock: enum profil_clock
- * @max_regions: the most regions of a profile (PROFIL_MAX)
- * @default_period_ns: period of a request that asks for 0
+ * @set_flags: every PROFIL_SET_* flag that the device supports
+ * @clock: enum profil_clock: the clock in use, PROFIL_CLOCK_HRTIMER also if
+ *	the kernel has no perf counter for the module
+ * @max_regions: maximum number of regions of a profile (PROFIL_MAX)
+ * @default_period_ns: period that a period_ns of 0 stands for, in nanoseconds
  * @fast_period_ns: period of IRIX's PROF_FAST
- * @min_period_ns: shortest period that can be asked for
- * @max_period_ns: longest period that can be asked for
- * @max_profiles: the most profiles of one user at a time
- * @fast: 1 if periods shorter than @default_period_ns are allowed, else 0
+ * @min_period_ns: shortest period that a caller can request
+ * @max_period_ns: longest period that a caller can request
+ * @max_profiles: maximum number of profiles of one user at a time
+ * @fast: 1 if periods shorter than 10 ms are allowed, else 0
  */
 struct profil_info {
 	__u32 size;
@@ -314,39 +332,25 @@ struct profil_info {
 /**
  * struct profil_account - argument of PROFIL_IOC_ACCOUNT
  * @size: sizeof(struct profil_account), set by the caller
- * @running: profiles that have not ended
- * @cpu_time_ns: CPU time that the others covered
- * @ticks: their ticks; always @counted + @clipped + @outside + @lost +
- *	@left_out
- * @counted: ticks that are in the counters
- * @clipped: ticks that found their counter full
- * @outside: ticks that belong to no region that was on; also those of processes
- *	that had ended while the kernel gave back their memory
- * @lost: ticks whose counter could not be written
- * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
- * @kernel: ticks taken in kernel mode, whatever became of them
+ * @running: number of profiles that have not ended
+ * @cpu_time_ns: CPU time covered by those that have ended, in nanoseconds
+ * @counts: their ticks by outcome
  * @unfollowed: children that could not inherit a profile
  *
- * The profiles are those that PROFIL_IOC_SET began by a descriptor of the same
- * open file (by dup(2), fork(2) or a message on a socket, but not by another
- * open(2)), and those that were inherited from them by fork. Each is entered
- * once, whichever way it ends: by a stop, a replacement, exec, exit or a signal.
- * One that ends with its process is there when that can be waited for, unless
- * somebody else still uses the memory of the process: ticks on their way to
- * their counters do, for some milliseconds, and so does who looks at it in
- * /proc. All numbers are of one moment.
+ * The account has every profile that PROFIL_IOC_SET started through a
+ * descriptor of the same open file (shared by dup(2), fork(2) or a message on a
+ * socket, but not by another open(2)), and every profile inherited from those
+ * by fork. Each enters the account once, when it ends: by a stop, a
+ * replacement, exec, exit or a signal. The profile of a process that ends is
+ * in the account when the process can be waited for, unless others use its
+ * memory at that moment: a reader of its files in /proc, or the device, if it
+ * is just bringing in the page of a counter. All numbers are from one moment.
  */
 struct profil_account {
 	__u32 size;
 	__u32 running;
 	__aligned_u64 cpu_time_ns;
-	__aligned_u64 ticks;
-	__aligned_u64 counted;
-	__aligned_u64 clipped;
-	__aligned_u64 outside;
-	__aligned_u64 lost;
-	__aligned_u64 left_out;
-	__aligned_u64 kernel;
+	struct profil_counts counts;
 	__aligned_u64 unfollowed;
 };
 

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pending.c - ticks whose counter's page is missing
+ *
+ * A tick that finds its counter's page absent or copy-on-write goes to the
+ * session's pending list. A work brings the page in and adds what the list
+ * holds; so do requests of the program itself. No other task waits for that:
+ * the work runs on an unbound queue, the number of works that run is limited
+ * for each user, and ticks that cannot be written within about a second are
+ * lost.
+ *
+ * When a process exits or executes another program, its last ticks go to
+ * counters in shared tmpfs files through the file, before wait() returns.
+ * Those of other counters are lost: no process could read them any more.
+ *
+ * Memory that is brought in is charged to the memory cgroup of the process, as
+ * if it had touched the page itself, or not brought in.
+ *
+ * Context: see each function. Locks: session->flush, then mmap_lock for
+ * reading, which works only try; pending->lock by itself.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched/mm.h>
+#include <linux/shmem_fs.h>
+#include <linux/userfaultfd_k.h>
+
+#include "compat.h"
+#include "counter.h"
+#include "profil_private.h"
+
+/*
+ * A page that is on its way from disk arrives within the first few tries; one
+ * that userfaultfd holds back may never. 2^0 to 2^9 ms between the tries make
+ * one second in all.
+ */
+#define PROFIL_FLUSH_TRIES	10
+
+/* So many failures to begin the work, each after 16 ms, count as one try. */
+#define PROFIL_FLUSH_STARVED	64
+
+/* A caller that stops its profile waits for less: 63 ms in all. */
+#define PROFIL_FLUSH_LAST	6
+
+/*
+ * If the work ran at once, it would take the CPU just after a tick, when the
+ * next one is never due, so that the program would get more ticks than its
+ * share. After a delay, a tick is as likely to hit the work as any other task.
+ * A list that is half full does not wait.
+ */
+#define PROFIL_FLUSH_DELAY_NS	(10 * NSEC_PER_MSEC)
+#define PROFIL_FLUSH_PERIODS	(PROFIL_MAX_PENDING / 4)
+#define PROFIL_FLUSH_AT_ONCE	(PROFIL_MAX_PENDING / 2)
+
+#define PROFIL_FAULT_FLAGS	(FAULT_FLAG_WRITE | FAULT_FLAG_REMOTE | \
+				 FAULT_FLAG_ALLOW_RETRY | \
+				 FAULT_FLAG_RETRY_NOWAIT)
+
+struct workqueue_struct *profil_wq;
+
+/**
+ * struct profil_attempt - one attempt to write an entry
+ * @err: 0 or PROFIL_COUNTER_FULL; -EAGAIN, try later; or another error: the
+ *	ticks are lost
+ * @why: if not PROFIL_REGION_ON, the region goes off
+ * @clipped: how many of the ticks found the counter full
+ */
+struct profil_attempt {
+	int err;
+	enum profil_region_state why;
+	u32 clipped;
+};
+
+/* --- through the address space */
+
+/*
+ * A page of a tmpfs file, with a reference; brought in, if that is allowed, and
+ * then charged to the active memory cgroup. May sleep, but never invokes the
+ * OOM killer.
+ */
+static struct page *profil_get_page(struct address_space *mapping,
+				    pgoff_t index, bool bring_in)
+{
+	struct page *page;
+
+	if (!bring_in) {
+		page = profil_find_page(mapping, index);
+		if (page && !PageUptodate(page)) {
+			put_page(page);
+			page = NULL;
+		}
+		return page;
+	}
+	page = shmem_read_mapping_page_gfp(mapping, index,
+					   mapping_gfp_mask(mapping) |
+					   __GFP_NORETRY | __GFP_NOWARN);
+	return IS_ERR(page) ? NULL : page;
+}
+
+/*
+ * Fault a page in, at the expense of the address space's memory cgroup. A page
+ * of a shared file is brought into the file first: the fault would not charge
+ * it to any memory cgroup if the process ends meanwhile.
+ */
+static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
+				       unsigned long addr)
+{
+	struct mem_cgroup *memcg, *old;
+	struct task_struct *owner;
+	struct page *page = NULL;
+	vm_fault_t fault;
+
+	rcu_read_lock();
+	owner = profil_mm_owner(vma->vm_mm);
+	memcg = owner ? profil_get_memcg(owner) : NULL;
+	rcu_read_unlock();
+	if (!owner)
+		return VM_FAULT_RETRY;
+
+	old = set_active_memcg(memcg);
+	if (profil_vma_is_shared_tmpfs(vma))
+		page = profil_get_page(vma->vm_file->f_mapping,
+				       vma->vm_pgoff +
+				       ((addr - vma->vm_start) >> PAGE_SHIFT),
+				       true);
+	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
+	set_active_memcg(old);
+	if (page)
+		put_page(page);
+	mem_cgroup_put(memcg);
+	return fault;
+}
+
+/* Context: mmap_lock held for reading. */
+static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
+			    enum profil_region_state *why)
+{
+	struct vm_area_struct *vma = find_vma(mm, addr);
+	vm_fault_t fault;
+
+	if (!vma || vma->vm_start > addr) {
+		*why = PROFIL_REGION_UNMAPPED;
+		return -EFAULT;
+	}
+	*why = profil_vma_state(vma);
+	if (*why)
+		return -EFAULT;
+
+	fault = profil_fault_charged(vma, addr);
+	if (fault & VM_FAULT_OOM)
+		return -ENOMEM;
+	if (fault & VM_FAULT_RETRY)
+		return -EAGAIN;
+	if (!(fault & VM_FAULT_ERROR))
+		return 0;
+	/* A userfaultfd for user mode only answers the kernel with SIGBUS */
+	if (userfaultfd_armed(vma))
+		return -EAGAIN;
+	*why = fault & VM_FAULT_SIGSEGV ?
+		PROFIL_REGION_READONLY : PROFIL_REGION_NOPAGE;
+	return -EFAULT;
+}
+
+/*
+ * Bring in a page for writing. The program may wait for its own mmap_lock; a
+ * work may not, since other sessions need the worker.
+ */
+static int profil_fault_in(struct mm_struct *mm, unsigned long addr,
+			   enum profil_region_state *why)
+{
+	int err;
+
+	if (current->flags & PF_KTHREAD) {
+		if (!mmap_read_trylock(mm))
+			return -EAGAIN;
+	} else if (mmap_read_lock_killable(mm)) {
+		return -EAGAIN;
+	}
+	err = profil_fault_vma(mm, addr, why);
+	mmap_read_unlock(mm);
+	return err;
+}
+
+static int profil_attempt_add(const struct profil_config *config,
+			      const struct profil_pending_entry *entry,
+			      struct profil_attempt *attempt)
+{
+	struct profil_added added;
+
+	added = profil_counter_add(profil_config_address(config, entry->region,
+							 entry->index),
+				   config->width, config->full, entry->nr);
+	attempt->err = added.err;
+	attempt->clipped = added.clipped;
+	return added.err;
+}
+
+/* Context: the memory of the session's address space is current->mm. */
+static void profil_attempt_mm(struct profil_session *session,
+			      const struct profil_pending_entry *entry,
+			      struct profil_attempt *attempt)
+{
+	const struct profil_config *config = session->config;
+	unsigned long addr = profil_config_address(config, entry->region,
+						   entry->index);
+
+	if (profil_attempt_add(config, entry, attempt) != -EFAULT)
+		return;
+	attempt->err = profil_fault_in(session->mm, addr, &attempt->why);
+	if (attempt->err)
+		return;
+	/* The page may have gone again: that is not the region's fault */
+	if (profil_attempt_add(config, entry, attempt) == -EFAULT)
+		attempt->err = -EAGAIN;
+}
+
+/* --- through the file, when the address space is being freed */
+
+/*
+ * Does the calling task free its own memory? Then it pays for pages that its
+ * ticks bring in. Another task may free it as well: a reader of /proc, or a
+ * worker.
+ */
+static bool profil_is_own_memory(void)
+{
+	return PROFIL_CHARGES_ACTIVE_MEMCG &&
+	       (current->flags & PF_EXITING || current->in_execve);
+}
+
+static struct page *profil_get_shared_page(struct profil_session *session,
+					   const struct profil_shared *shared,
+					   u64 offset)
+{
+	struct address_space *mapping = shared->file->f_mapping;
+	struct mem_cgroup *memcg, *old;
+	struct page *page;
+
+	rcu_read_lock();
+	memcg = profil_get_memcg(current);
+	rcu_read_unlock();
+	old = set_active_memcg(memcg);
+	page = profil_get_page(mapping, offset >> PAGE_SHIFT,
+			       profil_is_own_memory());
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return page;
+}
+
+static void profil_attempt_file(struct profil_session *session,
+				const struct profil_pending_entry *entry,
+				struct profil_attempt *attempt)
+{
+	const struct profil_config *config = session->config;
+	const struct profil_shared *shared;
+	struct profil_added added;
+	struct page *page;
+	u64 offset;
+
+	attempt->err = -EFAULT;
+	if (!config->shared || !config->shared[entry->region].file)
+		return;
+	shared = &config->shared[entry->region];
+	offset = shared->offset + (entry->index << config->map.width_shift);
+	page = profil_get_shared_page(session, shared, offset);
+	if (!page)
+		return;
+	added = profil_counter_add_mapped(page_address(page) +
+					  offset_in_page(offset), config->width,
+					  config->full, entry->nr);
+	set_page_dirty(page);
+	put_page(page);
+	attempt->err = added.err;
+	attempt->clipped = added.clipped;
+}
+
+/* Count a try without making one, for want of a slot. */
+static void profil_attempt_none(struct profil_session *session,
+				const struct profil_pending_entry *entry,
+				struct profil_attempt *attempt)
+{
+	attempt->err = -EAGAIN;
+}
+
+/* --- flushing */
+
+/* What to do with an entry that cannot be written now. */
+enum profil_patience {
+	PROFIL_FLUSH_KEEP,	/* it stays */
+	PROFIL_FLUSH_TRY,	/* it stays, unless this was its last try */
+	PROFIL_FLUSH_LOSE	/* it is lost */
+};
+
+static bool profil_may_stay(const struct profil_pending_entry *entry,
+			    enum profil_patience patience)
+{
+	return patience == PROFIL_FLUSH_KEEP ||
+	       (patience == PROFIL_FLUSH_TRY &&
+		entry->tries < PROFIL_FLUSH_TRIES);
+}
+
+static void profil_settle(struct profil_session *session,
+			  const struct profil_pending_entry *entry,
+			  const struct profil_attempt *attempt)
+{
+	struct profil_region_stats *stats = &session->stats[entry->region];
+
+	if (attempt->err < 0) {
+		atomic64_add(entry->nr, &stats->lost);
+		/* The first reason stays */
+		if (attempt->why)
+			cmpxchg(&stats->state, PROFIL_REGION_ON, attempt->why);
+		return;
+	}
+	atomic64_add(entry->nr - attempt->clipped, &stats->counted);
+	atomic64_add(attempt->clipped, &stats->clipped);
+	if (attempt->err == PROFIL_COUNTER_FULL)
+		profil_session_full(session);
+}
+
+typedef void (*profil_attempt_fn)(struct profil_session *session,
+				  const struct profil_pending_entry *entry,
+				  struct profil_attempt *attempt);
+
+/*
+ * Try each entry once. While the lock is dropped the entry stays in its place
+ * with no ticks in it, and new ones for the same counter may join it there.
+ *
+ * Return: how often the most tried of the entries that are left was tried, at
+ * least 1; 0 if none is left.
+ */
+static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
+			enum profil_patience patience)
+{
+	struct profil_pending *pending = &session->pending;
+	u32 most = 0;
+	u32 i = 0;
+
+	lockdep_assert_held(&session->flush);
+	raw_spin_lock_irq(&pending->lock);
+	while (i < pending->nr) {
+		struct profil_attempt attempt = { .err = -EFAULT };
+		struct profil_pending_entry *place = &pending->entries[i];
+		struct profil_pending_entry entry = *place;
+
+		place->nr = 0;
+		raw_spin_unlock_irq(&pending->lock);
+		if (profil_region_is_on(session, entry.region))
+			try(session, &entry, &attempt);
+		cond_resched();
+		raw_spin_lock_irq(&pending->lock);
+
+		if (attempt.err == -EAGAIN && profil_may_stay(&entry, patience) &&
+		    place->nr + entry.nr <= U16_MAX) {
+			place->nr += entry.nr;
+			place->tries += patience == PROFIL_FLUSH_TRY;
+			most = max3(most, (u32)place->tries, 1U);
+			i++;
+			continue;
+		}
+		profil_settle(session, &entry, &attempt);
+		place->tries = 0;
+		if (place->nr)
+			i++;
+		else
+			*place = pending->entries[--pending->nr];
+	}
+	raw_spin_unlock_irq(&pending->lock);
+	return most;
+}
+
+/* Queue the work, with a reference of the caller's that goes to it. */
+static void profil_flush_queue(struct profil_session *session,
+			       unsigned long delay)
+{
+	/* If it was queued already, it has a reference of its own */
+	if (mod_delayed_work(profil_wq, &session->pending.work, delay))
+		profil_session_put(session);
+}
+
+/**
+ * profil_flush_begin() - write the entries that can be written now
+ * @session: of the calling process
+ *
+ * No pending entry becomes a count until profil_flush_end().
+ *
+ * Context: process, may sleep.
+ */
+void profil_flush_begin(struct profil_session *session)
+{
+	mutex_lock(&session->flush);
+	profil_flush(session, profil_attempt_mm, PROFIL_FLUSH_KEEP);
+}
+
+/* The work may have run meanwhile, and have left the rest to the caller. */
+void profil_flush_end(struct profil_session *session)
+{
+	mutex_unlock(&session->flush);
+	if (READ_ONCE(session->pending.nr)) {
+		refcount_inc(&session->refs);
+		profil_flush_queue(session, 1);
+	}
+}
+
+/**
+ * profil_flush_last() - write all entries, or count them as lost
+ * @session: of the calling process; takes no more ticks
+ *
+ * Nothing is written to the counters after this.
+ *
+ * Context: process, may sleep: for a bounded time, and as long as the program
+ * keeps its own mappings locked.
+ */
+void profil_flush_last(struct profil_session *session)
+{
+	u32 try;
+
+	mutex_lock(&session->flush);
+	for (try = 0; try < PROFIL_FLUSH_LAST; try++) {
+		if (!profil_flush(session, profil_attempt_mm,
+				  PROFIL_FLUSH_KEEP))
+			break;
+		msleep(1 << try);
+	}
+	profil_flush(session, profil_attempt_mm, PROFIL_FLUSH_LOSE);
+	mutex_unlock(&session->flush);
+	if (cancel_delayed_work(&session->pending.work))
+		profil_session_put(session);
+}
+
+/**
+ * profil_flush_exit() - write the entries in shared files; the rest is lost
+ * @session: takes no more ticks; the memory of its address space is being
+ *	freed or has been
+ *
+ * Context: process, may sleep; mmap_lock of that address space may be held,
+ * for which no holder of @flush can be waiting.
+ */
+void profil_flush_exit(struct profil_session *session)
+{
+	if (!READ_ONCE(session->pending.nr))
+		return;
+	mutex_lock_nested(&session->flush, SINGLE_DEPTH_NESTING);
+	profil_flush(session, profil_attempt_file, PROFIL_FLUSH_LOSE);
+	mutex_unlock(&session->flush);
+}
+
+/* --- the work */
+
+/* Other tasks flush the rest: do not queue the work again. */
+#define PROFIL_FLUSH_OTHERS	(-1)
+
+/* Is the program forking, or changing its mappings? */
+static bool profil_mm_is_busy(struct mm_struct *mm)
+{
+	if (!mmap_read_trylock(mm))
+		return true;
+	mmap_read_unlock(mm);
+	return false;
+}
+
+/*
+ * One round. The work must run again if the user has enough works running, or
+ * if the program keeps its mappings locked: mostly for a moment, maybe forever.
+ * If the memory is being freed, or the program itself is flushing, that flushes
+ * the rest.
+ *
+ * Return: as profil_flush(), or PROFIL_FLUSH_OTHERS.
+ */
+static int profil_flush_round(struct profil_session *session)
+{
+	bool slot = profil_user_begin_flush(session->user);
+	bool mm = slot && mmget_not_zero(session->mm);
+	bool busy = !slot || (mm && profil_mm_is_busy(session->mm));
+	int tries = PROFIL_FLUSH_OTHERS;
+
+	if (busy && ++session->pending.starved % PROFIL_FLUSH_STARVED) {
+		tries = PROFIL_FLUSH_TRIES / 2;
+	} else if (mm == slot && mutex_trylock(&session->flush)) {
+		if (mm)
+			kthread_use_mm(session->mm);
+		tries = profil_flush(session, mm ? profil_attempt_mm :
+				     profil_attempt_none, PROFIL_FLUSH_TRY);
+		if (mm)
+			kthread_unuse_mm(session->mm);
+		mutex_unlock(&session->flush);
+	}
+	/* The last reference frees the memory, however long that takes */
+	if (mm)
+		mmput(session->mm);
+	if (slot)
+		profil_user_end_flush(session->user);
+	return tries;
+}
+
+static unsigned long profil_flush_delay(const struct profil_session *session)
+{
+	u64 periods_ns = (u64)session->config->period_ns * PROFIL_FLUSH_PERIODS;
+
+	if (READ_ONCE(session->pending.nr) >= PROFIL_FLUSH_AT_ONCE)
+		return 0;
+	/* Rounded up: a delay of less than a jiffy must not become 0 */
+	return nsecs_to_jiffies(min_t(u64, periods_ns,
+				      PROFIL_FLUSH_DELAY_NS)) + 1;
+}
+
+/* Runs with a reference to the session. */
+static void profil_flush_work(struct work_struct *work)
+{
+	struct profil_session *session =
+		container_of(to_delayed_work(work), struct profil_session,
+			     pending.work);
+	struct profil_pending *pending = &session->pending;
+	int tries = profil_flush_round(session);
+	bool done;
+
+	/* When it is done the next tick queues it */
+	raw_spin_lock_irq(&pending->lock);
+	done = tries < 0 || (!tries && !pending->nr);
+	if (done)
+		pending->queued = false;
+	raw_spin_unlock_irq(&pending->lock);
+	if (done)
+		profil_session_put(session);
+	else
+		profil_flush_queue(session, tries ?
+				   msecs_to_jiffies(1 << (tries - 1)) :
+				   profil_flush_delay(session));
+}
+
+/*
+ * Runs with a reference to the session, which goes to the work.
+ * Context: hard interrupt, nothing held: queueing a delayed work may wake up a
+ * task, which a tick in a context switch must not.
+ */
+static void profil_flush_kick(struct irq_work *kick)
+{
+	struct profil_session *session =
+		container_of(kick, struct profil_session, pending.kick);
+
+	profil_flush_queue(session, profil_flush_delay(session));
+}
+
+static struct profil_pending_entry *
+profil_pending_find(struct profil_pending *pending, u32 region, u64 index, u32 nr)
+{
+	struct profil_pending_entry *entry;
+
+	for (entry = pending->entries;
+	     entry < pending->entries + pending->nr; entry++)
+		if (entry->index == index && entry->region == region &&
+		    entry->nr + nr <= U16_MAX)
+			return entry;
+	return NULL;
+}
+
+/* Return: whether there was room. */
+static bool profil_pending_append(struct profil_pending *pending, u32 region,
+				  u64 index, u32 nr)
+{
+	struct profil_pending_entry *entry;
+
+	lockdep_assert_held(&pending->lock);
+	entry = profil_pending_find(pending, region, index, nr);
+	if (!entry) {
+		if (pending->nr == PROFIL_MAX_PENDING || nr > U16_MAX)
+			return false;
+		entry = &pending->entries[pending->nr];
+		*entry = (struct profil_pending_entry) {
+			.region = region, .index = index,
+		};
+		WRITE_ONCE(pending->nr, pending->nr + 1);
+	}
+	entry->nr += nr;
+	return true;
+}
+
+/**
+ * profil_pending_add() - add ticks whose counter could not be written
+ * @session: of the interval of this CPU, so that it cannot go away
+ * @region: index of the region
+ * @index: index of the counter
+ * @nr: number of ticks; they are lost if there is no room
+ *
+ * Context: hard interrupts off, scheduler locks may be held.
+ */
+noinline void profil_pending_add(struct profil_session *session, u32 region,
+				 u64 index, u32 nr)
+{
+	struct profil_pending *pending = &session->pending;
+	bool kick, added;
+
+	raw_spin_lock(&pending->lock);
+	added = profil_pending_append(pending, region, index, nr);
+	kick = !pending->queued || pending->nr == PROFIL_FLUSH_AT_ONCE;
+	pending->queued = true;
+	raw_spin_unlock(&pending->lock);
+
+	if (!added)
+		atomic64_add(nr, &session->stats[region].lost);
+	if (!kick)
+		return;
+	refcount_inc(&session->refs);
+	if (!irq_work_queue(&pending->kick))
+		profil_session_put(session);
+}
+
+/* For a new session. */
+void profil_pending_setup(struct profil_session *session)
+{
+	struct profil_pending *pending = &session->pending;
+
+	raw_spin_lock_init(&pending->lock);
+	profil_init_irq_work(&pending->kick, profil_flush_kick);
+	INIT_DELAYED_WORK(&pending->work, profil_flush_work);
+}
+
+/* Freezable, lest pages be brought in when memory is being saved. */
+int __init profil_pending_init(void)
+{
+	profil_wq = alloc_workqueue("profil", WQ_UNBOUND | WQ_FREEZABLE,
+				    WQ_MAX_ACTIVE);
+	return profil_wq ? 0 : -ENOMEM;
+}
+
+void profil_pending_exit(void)
+{
+	destroy_workqueue(profil_wq);
+}

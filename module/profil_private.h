@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * profil_private.h - declarations that the files of the module share
+ *
+ *   struct file --> struct profil_file          stats of ended sessions
+ *        ^                    ^
+ *        |                    |
+ *   anchor (VMA) --> struct profil_ctx          one per address space
+ *                             |  RCU
+ *                             v
+ *                    struct profil_session      from SET to its end
+ *                             |
+ *                             v
+ *                    struct profil_config       the parsed request, immutable,
+ *                                               shared by parent and child
+ *
+ * Locks, outermost first:
+ *
+ *	ctx->lock		requests of one address space
+ *	  session->flush	flushing of pending entries
+ *	    mmap_lock		of that address space; only tried by workers
+ *	      ctx->publish	ctx->session and ctx->is_dead
+ *	      profil_ctx_lock, profil_user_lock
+ *	      profil_ipi_mutex
+ *	profil_clock_mutex	under ctx->lock, never under mmap_lock
+ *	scheduler locks
+ *	  session->pending.lock	hard interrupts off
+ *	file->lock		a leaf
+ *
+ * When the memory of a process is freed, session->flush is taken under its
+ * mmap_lock, for which no task can be waiting then.
+ */
+#ifndef PROFIL_PRIVATE_H
+#define PROFIL_PRIVATE_H
+
+#include <linux/atomic.h>
+#include <linux/hashtable.h>
+#include <linux/irq_work.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include <linux/profil.h>
+
+#include "region.h"
+
+struct file;
+struct vm_area_struct;
+
+/* main.c: limits that the administrator sets */
+
+/* System V, 4.4BSD and IRIX: the clock tick, and IRIX's PROF_FAST. */
+#define PROFIL_DEFAULT_PERIOD_NS	10000000
+#define PROFIL_FAST_PERIOD_NS		1000000
+#define PROFIL_MAX_PERIOD_NS		1000000000
+
+/* restrict_fastprof refuses periods shorter than this. */
+#define PROFIL_UNRESTRICTED_PERIOD_NS	10000000
+
+/**
+ * struct profil_limits - module parameters
+ * @max_regions: regions of a session
+ * @max_profiles: profiled address spaces of a user at a time
+ * @min_period_us: shortest period
+ * @restrict_fastprof: refuse periods below PROFIL_UNRESTRICTED_PERIOD_NS
+ *
+ * Those that can be written at run time are read with READ_ONCE().
+ */
+struct profil_limits {
+	unsigned int max_regions;
+	unsigned int max_profiles;
+	unsigned int min_period_us;
+	bool restrict_fastprof;
+};
+
+extern struct profil_limits profil_limits;
+
+/* user.c: how much a user may have */
+
+struct profil_user;
+
+struct profil_user *profil_user_get(void);
+struct profil_user *profil_user_hold(struct profil_user *user);
+void profil_user_put(struct profil_user *user);
+bool profil_user_charge(struct profil_user *user);
+void profil_user_uncharge(struct profil_user *user);
+bool profil_user_begin_flush(struct profil_user *user);
+void profil_user_end_flush(struct profil_user *user);
+
+/* config.c: the parsed request */
+
+/**
+ * struct profil_shared - where counters are that other processes map too
+ * @file: a tmpfs file, with a reference that also counts as a writable
+ *	mapping; NULL if the counters of this region are not in one such file
+ * @offset: of the first counter in it
+ */
+struct profil_shared {
+	struct file *file;
+	u64 offset;
+};
+
+/**
+ * struct profil_config - the parsed request of PROFIL_IOC_SET; never changes
+ * @refs: one for each session
+ * @flags: PROFIL_SET_*
+ * @width: bytes of a counter
+ * @period_ns: mean time between ticks
+ * @full: count at which a counter of 2 or 4 bytes is full
+ * @map: the regions
+ * @shared: one for each region, or NULL if none is shared
+ */
+struct profil_config {
+	refcount_t refs;
+	u32 flags;
+	u32 width;
+	u32 period_ns;
+	u32 full;
+	struct profil_map map;
+	struct profil_shared *shared;
+};
+
+struct profil_config *profil_config_create(const struct profil_set *set,
+					   const struct profil_region *regions);
+void profil_config_put(struct profil_config *config);
+enum profil_region_state profil_vma_state(const struct vm_area_struct *vma);
+bool profil_vma_is_shared_tmpfs(const struct vm_area_struct *vma);
+
+static inline unsigned long
+profil_config_address(const struct profil_config *config, u32 region, u64 index)
+{
+	return config->map.counters[region].base + (index << config->map.width_shift);
+}
+
+/* session.c: one profile of one address space, from its beginning to its end */
+
+/**
+ * struct profil_file - an open file of the device
+ * @refs: one for the file, one for each session
+ * @lock: protects what follows
+ * @running: sessions that were begun by this file, or inherited from such,
+ *	and have not ended
+ * @cpu_ns: CPU time that ended sessions covered
+ * @unfollowed: children that could not inherit from an ended session
+ * @counts: ticks of ended sessions
+ */
+struct profil_file {
+	refcount_t refs;
+	spinlock_t lock;
+	u32 running;
+	u64 cpu_ns;
+	u64 unfollowed;
+	struct profil_counts counts;
+};
+
+/**
+ * struct profil_region_stats - ticks of one region
+ * @counted: in its counters
+ * @clipped: that found their counter full
+ * @lost: whose counter could not be written
+ * @kernel: taken in kernel mode, whatever their outcome
+ * @state: enum profil_region_state
+ */
+struct profil_region_stats {
+	atomic64_t counted;
+	atomic64_t clipped;
+	atomic64_t lost;
+	atomic64_t kernel;
+	u32 state;
+};
+
+/* Room for pending entries of a session; it fits into 1 KB then. */
+#define PROFIL_MAX_PENDING	32
+
+/**
+ * struct profil_pending_entry - ticks that wait for their counter's page
+ * @index: index of the counter
+ * @region: index of the region
+ * @nr: number of ticks
+ * @tries: how often they could not be written
+ */
+struct profil_pending_entry {
+	u64 index;
+	u32 region;
+	u16 nr;
+	u16 tries;
+};
+
+/**
+ * struct profil_pending - the pending list of a session
+ * @lock: protects the rest; hard interrupts off
+ * @starved: how often @work could not begin
+ * @queued: @kick or @work is on its way, with a reference to the session
+ * @nr: number of entries
+ * @entries: ticks append; only the holder of session->flush removes
+ * @kick: queues @work, from contexts that cannot
+ * @work: flushes
+ */
+struct profil_pending {
+	raw_spinlock_t lock;
+	bool queued;
+	u16 starved;
+	u32 nr;
+	struct profil_pending_entry entries[PROFIL_MAX_PENDING];
+	struct irq_work kick;
+	struct delayed_work work;
+};
+
+/**
+ * struct profil_session - from PROFIL_IOC_SET, or from the fork that inherited
+ * it, to its end
+ * @config: its parsed request; a reference
+ * @mm: its address space; a reference to the structure, not to the memory
+ * @state: enum profil_state
+ * @refs: one for being published, one for each caller or work that uses it
+ * @outside: ticks that belong to no region
+ * @outside_kernel: of these, those taken in kernel mode
+ * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
+ * @unfollowed: children that could not inherit it
+ * @cpu_ns: CPU time covered, without intervals that are open
+ * @is_recorded: its stats are in @file
+ * @file: where they go when it ends; a reference
+ * @user: the user that is charged; a reference
+ * @flush: held while entries are flushed, and while stats are read
+ * @pending: ticks whose counter's page is missing
+ * @stats: of each region
+ *
+ * The numbers of ticks are added to one at a time, each tick to one of them,
+ * so that their sum is exact whenever they are read. Moving from @pending to
+ * @stats takes @flush.
+ */
+struct profil_session {
+	struct profil_config *config;
+	struct mm_struct *mm;
+	u32 state;
+	refcount_t refs;
+	atomic64_t outside;
+	atomic64_t outside_kernel;
+	atomic64_t left_out;
+	atomic64_t unfollowed;
+	atomic64_t cpu_ns;
+	atomic_t is_recorded;
+	struct profil_file *file;
+	struct profil_user *user;
+	struct mutex flush;
+	struct profil_pending pending;
+	struct profil_region_stats stats[];
+};
+
+struct profil_file *profil_file_create(void);
+void profil_file_put(struct profil_file *file);
+
+struct profil_session *profil_session_create(struct profil_config *config,
+					     struct mm_struct *mm,
+					     struct profil_file *file,
+					     struct profil_user *user);
+void profil_session_put(struct profil_session *session);
+void profil_session_read(struct profil_session *session,
+			 struct profil_status *status,
+			 struct profil_region_status *regions, u32 nr);
+void profil_session_stop(struct profil_session *session);
+void profil_session_record(struct profil_session *session);
+void profil_session_wait_for_all(void);
+
+static inline bool profil_session_is_on(const struct profil_session *session)
+{
+	return READ_ONCE(session->state) == PROFIL_STATE_ON;
+}
+
+/* A counter has reached its maximum: the end under System V's rule. */
+static inline void profil_session_full(struct profil_session *session)
+{
+	if (session->config->flags & PROFIL_SET_SVR4_STOP)
+		cmpxchg(&session->state, PROFIL_STATE_ON, PROFIL_STATE_FULL);
+}
+
+static inline bool profil_region_is_on(const struct profil_session *session,
+				       u32 region)
+{
+	return READ_ONCE(session->stats[region].state) == PROFIL_REGION_ON;
+}
+
+/* pending.c: ticks whose counter's page is missing */
+
+extern struct workqueue_struct *profil_wq;
+
+int profil_pending_init(void);
+void profil_pending_exit(void);
+void profil_pending_setup(struct profil_session *session);
+void profil_pending_add(struct profil_session *session, u32 region, u64 index,
+			u32 nr);
+void profil_flush_begin(struct profil_session *session);
+void profil_flush_end(struct profil_session *session);
+void profil_flush_last(struct profil_session *session);
+void profil_flush_exit(struct profil_session *session);
+
+/* ctx.c: the profile of an address space */
+
+/**
+ * struct profil_ctx - an address space that has, had or may get a session
+ * @node: in profil_ctxs
+ * @mm: the key; not dereferenced, and no reference held: the anchor goes
+ *	before the address space is freed
+ * @session: the session that counts its ticks, or NULL; written under @publish
+ * @rcu: delays freeing
+ * @refs: one for the anchor, one for each caller that uses it
+ * @lock: serializes the requests of an address space
+ * @maker: the task that is mapping the anchor now; under mmap_lock
+ * @publish: protects @session and @is_dead
+ * @is_dead: the anchor has gone, or never came; nothing starts here any more
+ * @nr_anchors: 1, or 2 while mremap() moves it; under mmap_lock
+ * @anchor: address of the anchor; under mmap_lock
+ * @old_anchor: where it was before mremap(); under mmap_lock
+ * @user: a reference as long as this exists; charged until the end
+ */
+struct profil_ctx {
+	struct hlist_node node;
+	struct mm_struct *mm;
+	struct profil_session __rcu *session;
+	struct rcu_head rcu;
+	refcount_t refs;
+	struct mutex lock;
+	struct task_struct *maker;
+	spinlock_t publish;
+	bool is_dead;
+	unsigned int nr_anchors;
+	unsigned long anchor;
+	unsigned long old_anchor;
+	struct profil_user *user;
+};
+
+#define PROFIL_CTX_BITS	12
+
+extern struct hlist_head profil_ctxs[1 << PROFIL_CTX_BITS];
+
+int profil_ctx_mmap(struct file *file, struct vm_area_struct *vma);
+struct profil_ctx *profil_ctx_lock_current(void);
+struct profil_ctx *profil_ctx_lock_or_create(struct file *file);
+void profil_ctx_unlock(struct profil_ctx *ctx);
+struct profil_session *profil_ctx_session(struct profil_ctx *ctx);
+void profil_ctx_replace(struct profil_ctx *ctx, struct profil_session *session);
+
+static inline struct hlist_head *profil_ctx_bucket(const struct mm_struct *mm)
+{
+	return &profil_ctxs[hash_long((unsigned long)mm, PROFIL_CTX_BITS)];
+}
+
+/**
+ * profil_ctx_find() - the entry of an address space
+ * @mm: compared only, may be stale
+ *
+ * Context: any, under rcu_read_lock() or with hard interrupts off.
+ * Return: the entry, or NULL.
+ */
+static inline struct profil_ctx *profil_ctx_find(const struct mm_struct *mm)
+{
+	struct profil_ctx *ctx;
+
+	hlist_for_each_entry_rcu(ctx, profil_ctx_bucket(mm), node,
+				 rcu_read_lock_any_held())
+		if (ctx->mm == mm)
+			return ctx;
+	return NULL;
+}
+
+/* tick.c: when ticks come, and their outcomes */
+
+int profil_clock_init(enum profil_clock clock);
+void profil_clock_exit(void);
+enum profil_clock profil_clock_kind(void);
+int profil_clock_get(void);
+bool profil_clock_get_running(void);
+void profil_clock_put(void);
+void profil_clock_refresh(struct mm_struct *mm);
+
+/* dev.c: the requests of /dev/profil */
+
+int profil_dev_init(void);
+void profil_dev_exit(void);
+
+#endif /* PROFIL_PRIVATE_H */

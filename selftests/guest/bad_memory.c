@@ -1,0 +1,779 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bad_memory.c - counters in missing, read-only or otherwise bad memory
+ *
+ * A page that is merely missing costs no tick. Bad memory turns the region off
+ * for good, and the status gives the reason. Memory that a process holds back
+ * delays no other process. The kernel changes no byte beside the counters and
+ * never sends a signal; the application's own profiling timer goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+
+#define PAGE	4096
+#define HUGE	(2 << 20)
+
+static volatile sig_atomic_t signals, prof_signals;
+
+static void on_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/*
+ * Every test counts all its ticks in one 32-bit counter, and differs in the
+ * memory at the counter's address.
+ */
+FIXTURE(bad_memory) {
+	struct profil_region_status region;
+	struct profil_status status;
+};
+
+FIXTURE_SETUP(bad_memory)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	static const int all[] = {
+		SIGPROF, SIGSEGV, SIGBUS, SIGALRM, SIGVTALRM, SIGTRAP,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		ASSERT_EQ(0, sigaction(all[i], &action, NULL));
+	self->status.size = sizeof(self->status);
+}
+
+FIXTURE_TEARDOWN(bad_memory)
+{
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+	EXPECT_EQ(0, signals);
+}
+
+static int start(void *bin)
+{
+	struct profil_region region = overflow_bin(bin, 4);
+
+	return set_regions(&region, 1, 4, MS, 0);
+}
+
+static void *map(size_t size, int flags)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_ANONYMOUS | flags, -1, 0);
+}
+
+static void look(struct __test_metadata *_metadata,
+		 FIXTURE_DATA(bad_memory) *self)
+{
+	ASSERT_EQ(0, profil_status(&self->status, &self->region, 1));
+	EXPECT_CONSERVED(&self->status);
+}
+
+static void stop(struct __test_metadata *_metadata,
+		 FIXTURE_DATA(bad_memory) *self)
+{
+	ASSERT_EQ(0, profil_stop(&self->status, &self->region, 1));
+	EXPECT_CONSERVED(&self->status);
+	EXPECT_EQ(0, self->status.pending);
+}
+
+/* No tick is lost: the counter has grown by what the stats call counted. */
+static void nothing_lost(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(bad_memory) *self, const uint32_t *bin,
+			 uint32_t initially)
+{
+	stop(_metadata, self);
+	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
+	EXPECT_EQ(0, self->status.counts.lost);
+	EXPECT_LT(0, self->status.counts.counted);
+	EXPECT_EQ(initially + self->status.counts.counted, *bin);
+}
+
+/* Burn CPU time until the region is off and none of its ticks is pending. */
+static void goes_off(struct __test_metadata *_metadata,
+		     FIXTURE_DATA(bad_memory) *self, enum profil_region_state why)
+{
+	int patience = 1000;
+
+	do {
+		burn_thread_ns(5 * MS);
+		look(_metadata, self);
+	} while ((self->region.state == PROFIL_REGION_ON ||
+		  self->status.pending) && --patience);
+	EXPECT_EQ(why, self->region.state);
+	EXPECT_EQ(PROFIL_STATE_ON, self->status.state);
+}
+
+/* The region stays off, and its ticks are outside from now on. */
+static void stays_off(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(bad_memory) *self)
+{
+	struct profil_region_status before = self->region;
+	uint64_t outside = self->status.counts.outside;
+
+	EXPECT_TRUE(burn_ticks(5));
+	look(_metadata, self);
+	EXPECT_EQ(before.state, self->region.state);
+	EXPECT_EQ(before.counted, self->region.counted);
+	EXPECT_EQ(before.lost, self->region.lost);
+	EXPECT_LE(outside + 5, self->status.counts.outside);
+}
+
+TEST_F(bad_memory, page_never_touched)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+
+	ASSERT_EQ(0, start(bin));
+	burn_thread_ns(50 * MS);
+	nothing_lost(_metadata, self, bin, 0);
+	EXPECT_LT(10, *bin);
+}
+
+TEST_F(bad_memory, page_that_was_only_read)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+
+	/* Reading maps the shared zero page */
+	EXPECT_EQ(0, *(volatile uint32_t *)bin);
+	ASSERT_EQ(0, start(bin));
+	burn_thread_ns(50 * MS);
+	nothing_lost(_metadata, self, bin, 0);
+}
+
+TEST_F(bad_memory, page_of_a_private_file)
+{
+	int fd = memfd_create("bins", MFD_CLOEXEC);
+	uint32_t *bin, in_file = 0;
+
+	ASSERT_EQ(0, ftruncate(fd, PAGE));
+	ASSERT_EQ(4, pwrite(fd, "\5\0\0\0", 4, 0));
+	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ASSERT_EQ(0, start(bin));
+	burn_thread_ns(50 * MS);
+	nothing_lost(_metadata, self, bin, 5);
+	ASSERT_EQ(4, pread(fd, &in_file, 4, 0));
+	EXPECT_EQ(5, in_file);
+}
+
+TEST_F(bad_memory, page_of_a_shared_file)
+{
+	int fd = memfd_create("bins", MFD_CLOEXEC);
+	uint32_t *bin, in_file = 0;
+
+	ASSERT_EQ(0, ftruncate(fd, PAGE));
+	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_EQ(0, start(bin));
+	burn_thread_ns(50 * MS);
+	nothing_lost(_metadata, self, bin, 0);
+	ASSERT_EQ(4, pread(fd, &in_file, 4, 0));
+	EXPECT_EQ(*bin, in_file);
+}
+
+/* Takes much longer than the check in burn_by_turns() whether to go on. */
+OWN_TEXT(turn) static void turn(void)
+{
+	volatile unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		;
+}
+
+/*
+ * Burn until the first region has @nr more ticks. A fixed CPU time would not
+ * do: if the host takes the CPU away meanwhile, all ticks of that time count
+ * wherever the program happens to be, which may be outside the region.
+ */
+static bool burn_by_turns(uint64_t nr)
+{
+	struct profil_region_status region = { .counted = 0 };
+	struct profil_status status = { .size = sizeof(status) };
+	int patience = 1000;
+
+	do {
+		turn();
+		turn();
+		if (profil_status(&status, &region, 1))
+			return false;
+	} while (region.counted < nr && --patience);
+	return region.counted >= nr;
+}
+
+/*
+ * Fork makes the page copy-on-write in both processes: each then counts in a
+ * page of its own, and its stats say how much that has grown.
+ */
+static void copied_after_fork(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(bad_memory) *self, uint32_t *bin)
+{
+	/* Only for the text that runs after the fork */
+	struct profil_region region = counter_of(TEXT_OF(turn), bin, 4);
+	pid_t child;
+
+	*bin = 7;
+	ASSERT_EQ(0, set_regions(&region, 1, 4, MS, 0));
+	child = fork_child();
+	ASSERT_LE(0, child);
+	EXPECT_TRUE(burn_by_turns(20));
+	if (!child) {
+		nothing_lost(_metadata, self, bin, 7);
+		_exit(!_metadata->passed);
+	}
+	EXPECT_EQ(0, wait_child(child));
+	nothing_lost(_metadata, self, bin, 7);
+}
+
+TEST_F(bad_memory, page_copied_after_fork)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+
+	copied_after_fork(_metadata, self, bin);
+}
+
+TEST_F(bad_memory, page_shared_after_fork)
+{
+	uint32_t *bin = map(PAGE, MAP_SHARED);
+	uint64_t *of_child = map(PAGE, MAP_SHARED);
+	pid_t child;
+
+	ASSERT_EQ(0, start(bin));
+	child = fork_child();
+	ASSERT_LE(0, child);
+	if (!child) {
+		burn_thread_ns(100 * MS);
+		stop(_metadata, self);
+		*of_child = self->status.counts.counted;
+		_exit(!_metadata->passed);
+	}
+	burn_thread_ns(100 * MS);
+	EXPECT_EQ(0, wait_child(child));
+	stop(_metadata, self);
+	EXPECT_LT(20, *of_child);
+	EXPECT_EQ(0, self->status.counts.lost);
+	EXPECT_EQ(*of_child + self->status.counts.counted, *bin);
+}
+
+TEST_F(bad_memory, page_made_readonly)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t before;
+
+	ASSERT_EQ(0, start(bin));
+	EXPECT_TRUE(burn_ticks(5));
+	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ));
+	before = *bin;
+	goes_off(_metadata, self, PROFIL_REGION_READONLY);
+	EXPECT_LT(0, self->region.lost);
+	EXPECT_EQ(before, self->region.counted);
+	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ | PROT_WRITE));
+	stays_off(_metadata, self);
+	EXPECT_EQ(before, *bin);
+}
+
+TEST_F(bad_memory, page_made_inaccessible)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+
+	ASSERT_EQ(0, start(bin));
+	EXPECT_TRUE(burn_ticks(5));
+	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_NONE));
+	goes_off(_metadata, self, PROFIL_REGION_READONLY);
+	stays_off(_metadata, self);
+}
+
+TEST_F(bad_memory, page_unmapped)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+
+	ASSERT_EQ(0, start(bin));
+	EXPECT_TRUE(burn_ticks(5));
+	ASSERT_EQ(0, munmap(bin, PAGE));
+	goes_off(_metadata, self, PROFIL_REGION_UNMAPPED);
+	/* The profile must not touch what is mapped there later. */
+	ASSERT_EQ(bin, mmap(bin, PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	*bin = 0x5555;
+	stays_off(_metadata, self);
+	EXPECT_EQ(0x5555, *bin);
+}
+
+TEST_F(bad_memory, file_truncated_below_it)
+{
+	int fd = memfd_create("bins", MFD_CLOEXEC);
+	uint32_t *bin;
+
+	ASSERT_EQ(0, ftruncate(fd, 2 * PAGE));
+	bin = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_EQ(0, start(bin + PAGE / 4));
+	EXPECT_TRUE(burn_ticks(5));
+	ASSERT_EQ(0, ftruncate(fd, PAGE));
+	goes_off(_metadata, self, PROFIL_REGION_NOPAGE);
+	ASSERT_EQ(0, ftruncate(fd, 2 * PAGE));
+	stays_off(_metadata, self);
+	EXPECT_EQ(0, bin[PAGE / 4]);
+}
+
+/* Only the status reports that a region has gone off. */
+TEST_F(bad_memory, nothing_in_the_kernels_log)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	char line[2000];
+	ssize_t length;
+
+	if (log < 0)
+		SKIP(return, "/dev/kmsg: %s", strerror(errno));
+	ASSERT_EQ(0, lseek(log, 0, SEEK_END));
+	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ));
+	goes_off(_metadata, self, PROFIL_REGION_READONLY);
+	ASSERT_EQ(0, munmap(bin, PAGE));
+	ASSERT_EQ(0, start(bin));
+	goes_off(_metadata, self, PROFIL_REGION_UNMAPPED);
+	while ((length = read(log, line, sizeof(line) - 1)) > 0) {
+		line[length] = '\0';
+		/* Other parts of the kernel may log. */
+		EXPECT_EQ(NULL, strstr(line, "profil"));
+		EXPECT_EQ(NULL, strstr(line, "bad_memory"));
+	}
+	close(log);
+}
+
+/*
+ * Each time the counter gets a fresh page of zeros: its old value is gone, but
+ * no tick is lost.
+ */
+TEST_F(bad_memory, page_thrown_away_again_and_again)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint64_t end = thread_cpu_ns() + 200 * MS;
+
+	ASSERT_EQ(0, start(bin));
+	while (thread_cpu_ns() < end) {
+		burn_thread_ns(MS / 2);
+		ASSERT_EQ(0, madvise(bin, PAGE, MADV_DONTNEED));
+	}
+	stop(_metadata, self);
+	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
+	EXPECT_EQ(0, self->status.counts.lost);
+	EXPECT_LT(50, self->status.counts.counted);
+}
+
+/* Enable swap to compressed memory, if the kernel has zram. */
+static bool swap_on(void)
+{
+	return !system("{ swapon -s | grep -q . || { modprobe zram && "
+		       "echo 32M > /sys/block/zram0/disksize && "
+		       "mkswap /dev/zram0 && swapon /dev/zram0; }; } "
+		       "> /dev/null 2>&1");
+}
+
+/* Bit 62 of an entry in the process's page map. */
+static bool swapped(int pagemap, const void *page)
+{
+	uint64_t entry = 0;
+
+	return pread(pagemap, &entry, sizeof(entry), (uintptr_t)page / PAGE *
+		     sizeof(entry)) == sizeof(entry) && entry & 1ULL << 62;
+}
+
+TEST_F(bad_memory, page_swapped_out)
+{
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint32_t *bin;
+	int out = 0, i;
+
+	if (!swap_on())
+		SKIP(return, "no swap to be had");
+	for (i = 0; i < 20; i++) {
+		bin = map(PAGE, MAP_PRIVATE);
+		*bin = 7;
+		if (madvise(bin, PAGE, MADV_PAGEOUT))
+			SKIP(return, "MADV_PAGEOUT: %s", strerror(errno));
+		out += swapped(pagemap, bin);
+		ASSERT_EQ(0, start(bin));
+		burn_thread_ns(5 * MS);
+		/* Page out again while it counts; this may come too early. */
+		madvise(bin, PAGE, MADV_PAGEOUT);
+		burn_thread_ns(5 * MS);
+		nothing_lost(_metadata, self, bin, 7);
+	}
+	EXPECT_LT(0, out);
+}
+
+/* Nothing ever serves the page. */
+static void held_back(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(bad_memory) *self, unsigned int flags)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	int patience = 1000;
+
+	if (userfault(bin, flags) < 0)
+		SKIP(return, "userfaultfd: %s", strerror(errno));
+	ASSERT_EQ(0, start(bin));
+	do {
+		burn_thread_ns(20 * MS);
+		look(_metadata, self);
+	} while (!self->status.counts.lost && --patience);
+	EXPECT_LT(0, self->status.counts.lost);
+	EXPECT_EQ(0, self->status.counts.counted);
+	/* The page may still be served one day. */
+	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
+	burn_thread_ns(20 * MS);
+	stop(_metadata, self);
+	EXPECT_EQ(self->status.counts.ticks, self->status.counts.lost);
+}
+
+TEST_F(bad_memory, page_held_back_by_userfaultfd)
+{
+	held_back(_metadata, self, 0);
+}
+
+TEST_F(bad_memory, page_held_back_by_userfaultfd_of_a_user)
+{
+	held_back(_metadata, self, UFFD_USER_MODE_ONLY);
+}
+
+/* A process that holds back its own pages does not delay other processes. */
+TEST_F(bad_memory, page_held_back_delays_nobody_else)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	int fd = userfault(bin, 0);
+	pid_t child[20];
+	size_t i;
+
+	if (fd < 0)
+		SKIP(return, "userfaultfd: %s", strerror(errno));
+	close(fd);
+	for (i = 0; i < 20; i++) {
+		child[i] = fork_child();
+		ASSERT_LE(0, child[i]);
+		if (child[i])
+			continue;
+		if (userfault(bin, 0) < 0 || start(bin))
+			_exit(2);
+		for (;;)
+			burn_thread_ns(SECOND);
+	}
+	ASSERT_EQ(0, start(bin));
+	burn_thread_ns(100 * MS);
+	nothing_lost(_metadata, self, bin, 0);
+
+	ASSERT_EQ(0, start(bin));
+	for (i = 0; i < 20; i++) {
+		EXPECT_EQ(0, kill(child[i], SIGKILL));
+		EXPECT_EQ(-SIGKILL, wait_child(child[i]));
+	}
+	EXPECT_TRUE(burn_ticks(5));
+	EXPECT_EQ(0, status_now().counts.lost);
+}
+
+/*
+ * The page comes late, and meanwhile the program keeps asking for its status:
+ * that must not shorten the time for which the tick waits for its page.
+ */
+TEST_F(bad_memory, page_served_late)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	struct uffdio_zeropage zero = {
+		.range = { (uintptr_t)bin, PAGE },
+	};
+	int rounds = 10;
+	int fd = -1;
+	int i;
+
+	/*
+	 * On a busy host the second for which a tick waits may pass meanwhile.
+	 */
+	do {
+		close(fd);
+		bin = map(PAGE, MAP_PRIVATE);
+		fd = userfault(bin, 0);
+		if (fd < 0)
+			SKIP(return, "userfaultfd: %s", strerror(errno));
+		zero.range.start = (uintptr_t)bin;
+		ASSERT_EQ(0, start(bin));
+		burn_thread_ns(5 * MS);
+		for (i = 0; i < 20; i++)
+			look(_metadata, self);
+		EXPECT_EQ(0, ioctl(fd, UFFDIO_ZEROPAGE, &zero));
+		stop(_metadata, self);
+		EXPECT_EQ(self->status.counts.counted, *bin);
+	} while ((self->status.counts.lost || !self->status.counts.counted) &&
+		 --rounds);
+	EXPECT_NE(0, rounds);
+}
+
+TEST_F(bad_memory, huge_page)
+{
+	uint32_t *bins;
+	FILE *nr = fopen("/proc/sys/vm/nr_hugepages", "w");
+
+	if (nr) {
+		fputs("4", nr);
+		fclose(nr);
+	}
+	bins = map(HUGE, MAP_PRIVATE | MAP_HUGETLB);
+	if (bins == MAP_FAILED)
+		SKIP(return, "no huge pages");
+	ASSERT_EQ(0, start(bins + HUGE / 8));
+	burn_thread_ns(50 * MS);
+	nothing_lost(_metadata, self, bins + HUGE / 8, 0);
+	EXPECT_EQ(0, bins[HUGE / 8 - 1] | bins[HUGE / 8 + 1]);
+}
+
+TEST_F(bad_memory, huge_page_copied_after_fork)
+{
+	uint32_t *bins = map(2 * HUGE, MAP_PRIVATE);
+
+	bins = (void *)(((uintptr_t)bins + HUGE - 1) & ~(HUGE - 1UL));
+	if (madvise(bins, HUGE, MADV_HUGEPAGE))
+		SKIP(return, "no transparent huge pages");
+	bins[1] = 1;
+	copied_after_fork(_metadata, self, bins);
+}
+
+/* A file on a disk file system: needs the modules loop and ext4. */
+static int disk_file(void)
+{
+	if (system("dir=/run/profil-disk; mkdir -p $dir/on && "
+		   "{ mountpoint -q $dir/on || { modprobe -q loop; "
+		   "modprobe -q ext4; truncate -s 8M $dir/image && "
+		   "mke2fs -q -t ext4 $dir/image && "
+		   "mount -o loop $dir/image $dir/on; }; } > /dev/null 2>&1"))
+		return -1;
+	return open("/run/profil-disk/on/bins", O_RDWR | O_CREAT | O_CLOEXEC,
+		    0600);
+}
+
+TEST_F(bad_memory, shared_file_on_a_disk)
+{
+	int fd = disk_file();
+	uint32_t *bin;
+
+	if (fd < 0)
+		SKIP(return, "no disk file system to be had");
+	ASSERT_EQ(0, ftruncate(fd, PAGE));
+	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, bin);
+	ASSERT_EQ(0, start(bin));
+	goes_off(_metadata, self, PROFIL_REGION_FILE);
+	stays_off(_metadata, self);
+	EXPECT_EQ(0, *bin);
+
+	/* A private mapping of the same file is as good as anonymous memory. */
+	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ASSERT_EQ(0, start(bin));
+	burn_thread_ns(30 * MS);
+	nothing_lost(_metadata, self, bin, 0);
+}
+
+/*
+ * The kernel touches neither a shared nor a private mapping: a page fault might
+ * take forever.
+ */
+TEST_F(bad_memory, file_of_a_file_system_that_is_silent)
+{
+	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
+	pid_t child = mount_silent_fs();
+	uint32_t *bin;
+	int fd, i;
+
+	if (child < 0)
+		SKIP(return, "no FUSE to be had");
+	fd = open(SILENT_FS "/bins", O_RDWR | O_CLOEXEC);
+	EXPECT_LE(0, fd);
+	for (i = 0; i < 2; i++) {
+		bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, kinds[i], fd, 0);
+		EXPECT_NE(MAP_FAILED, bin);
+		EXPECT_EQ(0, start(bin));
+		goes_off(_metadata, self, PROFIL_REGION_FILE);
+		stays_off(_metadata, self);
+		EXPECT_EQ(0, self->region.counted);
+	}
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+	/* Nothing waits for the file system: it can be unmounted. */
+	close(fd);
+	EXPECT_EQ(0, unmount_silent_fs(child));
+}
+
+TEST_F(bad_memory, memory_of_a_device)
+{
+	struct profil_region region;
+	uint32_t *bin = MAP_FAILED;
+	int fd = open("/dev/mem", O_RDWR | O_CLOEXEC);
+
+	/* Where a graphics card would be; nothing touches it here. */
+	if (fd >= 0)
+		bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			   0xa0000);
+	if (bin == MAP_FAILED)
+		SKIP(return, "no device memory to be had");
+	ASSERT_EQ(0, start(bin));
+	look(_metadata, self);
+	EXPECT_EQ(PROFIL_REGION_DEVICE, self->region.state);
+	stays_off(_metadata, self);
+	EXPECT_EQ(0, self->region.lost);
+
+	region = overflow_bin(bin, 4);
+	EXPECT_ERROR(EFAULT, set_regions(&region, 1, 4, MS,
+					 PROFIL_SET_CHECK));
+	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
+}
+
+/*
+ * Count in four counters with @extra bytes behind them. All ticks in the text
+ * go to the counter @bin, which is behind the last one if it is 4; all others
+ * go to the first.
+ */
+static void count_in(struct __test_metadata *_metadata, unsigned char *bins,
+		     unsigned int width, unsigned int extra, unsigned int bin)
+{
+	struct profil_region regions[2] = {
+		{
+			.base = (uintptr_t)bins,
+			.size = 4 * width + extra,
+			.offset = (uintptr_t)&__executable_start -
+				  bin * 32768UL * width,
+			.scale = 2,
+		},
+		overflow_bin(bins, width),
+	};
+
+	ASSERT_EQ(0, set_regions(regions, 2, width, MS / 2, 0));
+	if (bin < 4)
+		EXPECT_TRUE(burn_by_turns(5));
+	EXPECT_TRUE(burn_ticks(20));
+	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
+}
+
+TEST_F(bad_memory, not_a_byte_beside_the_counters)
+{
+	unsigned char *page = map(PAGE, MAP_PRIVATE);
+	unsigned int width, extra, i;
+
+	ASSERT_GT(0x10000, &etext - &__executable_start);
+	for (width = 2; width <= 8; width *= 2)
+		for (extra = 0; extra < width; extra++) {
+			unsigned int first = PAGE - 5 * width;
+			unsigned int last = first + 3 * width;
+
+			memset(page, 0x11, PAGE);
+			count_in(_metadata, page + first, width, extra, 3);
+			EXPECT_NE(0x11, page[last]);
+			memset(page + last, 0x11, width);
+			count_in(_metadata, page + first, width, extra, 4);
+			EXPECT_NE(0x11, page[first]);
+			memset(page + first, 0x11, width);
+			for (i = 0; i < PAGE; i++)
+				ASSERT_EQ(0x11, page[i]);
+		}
+}
+
+TEST_F(bad_memory, last_counter_of_a_page)
+{
+	unsigned char *pages = map(2 * PAGE, MAP_PRIVATE);
+	struct profil_region region;
+	size_t width;
+
+	ASSERT_EQ(0, munmap(pages + PAGE, PAGE));
+	for (width = 2; width <= 8; width *= 2) {
+		memset(pages, 0, PAGE);
+		region = overflow_bin(pages + PAGE - width, width);
+		ASSERT_EQ(0, set_regions(&region, 1, width, MS,
+					 PROFIL_SET_CHECK));
+		burn_thread_ns(20 * MS);
+		stop(_metadata, self);
+		EXPECT_EQ(0, self->status.counts.lost);
+		EXPECT_LT(0, self->status.counts.counted);
+		/* Little-endian, and less than 65536 */
+		EXPECT_EQ(self->status.counts.counted, *(uint16_t *)
+			  (pages + PAGE - width));
+		EXPECT_EQ(0, pages[PAGE - width - 1]);
+	}
+}
+
+static void on_prof(int number)
+{
+	(void)number;
+	prof_signals++;
+}
+
+/*
+ * The timer follows the jiffy and may be late: allow it a hundred times its
+ * time.
+ */
+static bool burn_prof_signals(int nr)
+{
+	int patience = 100;
+
+	prof_signals = 0;
+	while (prof_signals < nr && --patience)
+		burn_thread_ns(50 * MS);
+	return prof_signals >= nr;
+}
+
+TEST_F(bad_memory, the_applications_own_timer)
+{
+	struct itimerval timer = { { 0, 20000 }, { 0, 20000 } }, now;
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+
+	ASSERT_NE(SIG_ERR, signal(SIGPROF, on_prof));
+	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, setitimer(ITIMER_PROF, &timer, NULL));
+	EXPECT_TRUE(burn_prof_signals(2));
+	ASSERT_EQ(0, getitimer(ITIMER_PROF, &now));
+	EXPECT_EQ(20000, now.it_interval.tv_usec);
+	nothing_lost(_metadata, self, bin, 0);
+
+	/* The end of the profile does not stop the timer either. */
+	EXPECT_TRUE(burn_prof_signals(2));
+	timer = (struct itimerval) { 0 };
+	ASSERT_EQ(0, setitimer(ITIMER_PROF, &timer, NULL));
+}
+
+static int ends[2];
+
+static void *wait_for_a_byte(void *unused)
+{
+	char byte;
+
+	(void)unused;
+	/* A negative number would be EINTR. */
+	return (void *)(long)read(ends[0], &byte, 1);
+}
+
+TEST_F(bad_memory, no_system_call_is_interrupted)
+{
+	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	pthread_t thread;
+	void *result;
+	int i;
+
+	ASSERT_EQ(0, pipe(ends));
+	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_a_byte, NULL));
+	for (i = 0; i < 20; i++) {
+		burn_thread_ns(3 * MS);
+		ASSERT_EQ(0, madvise(bin, PAGE, MADV_DONTNEED));
+	}
+	ASSERT_EQ(1, write(ends[1], "", 1));
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	EXPECT_EQ(1, (long)result);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * idle.c - a CPU that runs nothing profiled gets no additional interrupts
+ *
+ * Counts the interrupts of each CPU in some windows before the profile and in
+ * some with it. Other tasks come and go, so the limit is the busiest window
+ * without the profile, and the test looks for a window with it that is as
+ * quiet. The profiles tick at 1 ms: their ticks would show as a thousand, in
+ * every window.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+
+NEEDS_TWO_CPUS;
+
+/* Windows before the profile, and at most with it. */
+#define BEFORE		2
+#define WITH		8
+
+/* Additional interrupts per second that the test allows. */
+#define ALLOWANCE	5
+
+/*
+ * The same for an idle CPU while the other one ticks: a worker on any idle CPU
+ * brings in missing pages.
+ */
+#define ALLOWANCE_BESIDE	20
+
+/*
+ * Interrupts since the system started: those of timers and devices, and those
+ * by which other CPUs wake this one.
+ */
+static double interrupts(int processor)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	char line[4096];
+	double sum = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':');
+		unsigned long nr = 0;
+
+		for (int i = 0; at && i <= processor; i++)
+			nr = strtoul(at + !i, &at, 10);
+		sum += nr;
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* Interrupts per second on each of two CPUs. */
+struct rates {
+	double of[2];
+};
+
+static struct rates window(void)
+{
+	uint64_t time_ns = monotonic_ns();
+	struct rates rates;
+
+	for (int i = 0; i < 2; i++)
+		rates.of[i] = -interrupts(i);
+	sleep(1);
+	time_ns = monotonic_ns() - time_ns;
+	for (int i = 0; i < 2; i++)
+		rates.of[i] = (rates.of[i] + interrupts(i)) /
+			      (time_ns / 1e9);
+	return rates;
+}
+
+/* Limits with the profile, computed from windows without it. */
+static struct rates allowed(void)
+{
+	struct rates most = window();
+
+	for (int i = 1; i < BEFORE; i++) {
+		struct rates now = window();
+
+		for (int j = 0; j < 2; j++)
+			most.of[j] = fmax(most.of[j], now.of[j]);
+	}
+	for (int j = 0; j < 2; j++)
+		most.of[j] += ALLOWANCE;
+	return most;
+}
+
+static struct rates quietest(const struct rates *enough)
+{
+	struct rates least = window();
+
+	for (int i = 1; i < WITH && (least.of[0] > enough->of[0] ||
+				     least.of[1] > enough->of[1]); i++) {
+		struct rates now = window();
+
+		for (int j = 0; j < 2; j++)
+			least.of[j] = fmin(least.of[j], now.of[j]);
+	}
+	return least;
+}
+
+static void profile(struct __test_metadata *_metadata, uint32_t *bin)
+{
+	const struct profil_region all = overflow_bin(bin, 4);
+
+	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
+}
+
+/* A child that burns CPU time until it is killed, profiled if there is @bin. */
+static pid_t burn_on(struct __test_metadata *_metadata, int processor,
+		     uint32_t *bin)
+{
+	pid_t pid = fork_child();
+
+	ASSERT_LE(0, pid);
+	if (pid) {
+		/* Keep the child's start out of the windows. */
+		usleep(300000);
+		return pid;
+	}
+	ASSERT_EQ(0, pin_to(processor));
+	if (bin)
+		profile(_metadata, bin);
+	for (;;)
+		burn_process_ns(SECOND);
+}
+
+static void end(struct __test_metadata *_metadata, pid_t pid)
+{
+	kill(pid, SIGKILL);
+	EXPECT_EQ(-SIGKILL, wait_child(pid));
+}
+
+FIXTURE(quiet) {
+	uint32_t *bin;
+};
+
+/* Waits until an earlier profile causes no more interrupts. */
+FIXTURE_SETUP(quiet)
+{
+	ASSERT_LT(0, interrupts(0));
+	self->bin = mmap(NULL, sizeof(*self->bin), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->bin);
+	ASSERT_EQ(0, pin_to(0));
+	usleep(1200000);
+}
+
+FIXTURE_TEARDOWN(quiet)
+{
+	munmap(self->bin, sizeof(*self->bin));
+}
+
+static void check(struct __test_metadata *_metadata, const char *what,
+		  double enough, double with)
+{
+	TH_LOG("%s: %.1f interrupts in a second with a profile, allowed: %.1f",
+	       what, with, enough);
+	EXPECT_GE(enough, with);
+}
+
+/* Neither CPU has anything else to run than the program. */
+TEST_F(quiet, while_a_profiled_process_sleeps)
+{
+	struct rates enough = allowed(), with;
+
+	profile(_metadata, self->bin);
+	with = quietest(&enough);
+	check(_metadata, "its own processor", enough.of[0], with.of[0]);
+	check(_metadata, "another processor", enough.of[1], with.of[1]);
+}
+
+TEST_F(quiet, while_another_processor_ticks)
+{
+	pid_t pid = burn_on(_metadata, 0, NULL);
+	struct rates enough = allowed(), with;
+
+	enough.of[0] = INFINITY;
+	enough.of[1] += ALLOWANCE_BESIDE - ALLOWANCE;
+	end(_metadata, pid);
+	pid = burn_on(_metadata, 0, self->bin);
+	with = quietest(&enough);
+	end(_metadata, pid);
+	check(_metadata, "idle processor", enough.of[1], with.of[1]);
+	EXPECT_LT(100, *self->bin);
+}
+
+/* An emulated CPU sometimes misses ticks of the kernel. */
+TEST_F(quiet, while_it_runs_something_else)
+{
+	struct timespec tick;
+	struct rates enough, with;
+	pid_t pid;
+
+	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC_COARSE, &tick));
+	pid = burn_on(_metadata, 1, NULL);
+	enough = allowed();
+	enough.of[0] = INFINITY;
+	enough.of[1] = fmax(enough.of[1], 1e9 / tick.tv_nsec + ALLOWANCE);
+	profile(_metadata, self->bin);
+	with = quietest(&enough);
+	end(_metadata, pid);
+	check(_metadata, "busy processor", enough.of[1], with.of[1]);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memcg.c - the last ticks of a process, and who pays for their memory
+ *
+ * Short children count into memory that outlives them, nearly always in kernel
+ * mode, so that ticks are pending when they exit, execute another program or
+ * are killed. The kernel must charge every page that it brings in for such
+ * ticks to the memory cgroup of the child, and must write the ticks before the
+ * parent can know that the child has gone.
+ *
+ * memory.max is more than the children can use: the OOM killer prints a call
+ * trace, which the guest takes for a fault.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+
+#define CGROUPS		"/sys/fs/cgroup"
+#define CGROUP		CGROUPS "/profil-selftest"
+#define MEMORY_MAX	"33554432"
+
+NEEDS_ROOT;
+
+static void __attribute__((constructor)) need_memory_cgroups(void)
+{
+	need(!write_file(CGROUPS "/cgroup.subtree_control", "+memory"),
+	     "memory cgroups");
+}
+
+#define PAGE		4096
+#define NOBODY		65534
+
+/*
+ * Some ticks for each child, in a short life: a child that lives long gets its
+ * page while it runs, and in an emulator more ticks make it live longer.
+ */
+#define PERIOD_NS	200000
+#define LIFE_NS		(3 * MS / 2)
+
+/* Exec takes longer than exit. */
+#define EXITS		300
+#define EXECS		100
+
+/* Bytes that memory.stat may not have yet, and that prove nothing */
+#define SLACK		(4 * PAGE)
+
+enum end {
+	BY_EXIT,
+	BY_EXEC,
+	BY_SIGNAL,
+};
+
+/* The program for the children, in memory so that exec waits for no disk. */
+static int program;
+
+static int load_program(void)
+{
+	int file = open("/bin/true", O_RDONLY | O_CLOEXEC);
+
+	program = memfd_create("true", MFD_CLOEXEC);
+	while (sendfile(program, file, NULL, 1 << 20) > 0)
+		;
+	return close(file);
+}
+
+static void end_by(enum end end)
+{
+	char *const argv[] = { "true", NULL };
+
+	if (end == BY_EXEC)
+		fexecve(program, argv, environ);
+	else if (end == BY_SIGNAL)
+		kill(getpid(), SIGKILL);
+	_exit(end == BY_EXEC);
+}
+
+/* A child that counts into @bin and ends; this does not return. */
+static void live(int device, uint32_t *bin, enum end end)
+{
+	struct profil_region all = overflow_bin(bin, sizeof(*bin));
+
+	if (set_region_by(device, &all, sizeof(*bin), PERIOD_NS, 0))
+		_exit(2);
+	burn_kernel_ns(LIFE_NS);
+	end_by(end);
+}
+
+FIXTURE(cgroup) {
+	int device;
+	int memfd;
+	char *pages;
+};
+
+FIXTURE_VARIANT(cgroup) {
+	enum end end;
+	int children;
+};
+
+FIXTURE_VARIANT_ADD(cgroup, exit) {
+	.end = BY_EXIT,
+	.children = EXITS,
+};
+
+FIXTURE_VARIANT_ADD(cgroup, exec) {
+	.end = BY_EXEC,
+	.children = EXECS,
+};
+
+FIXTURE_SETUP(cgroup)
+{
+	rmdir(CGROUP);
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	ASSERT_EQ(0, write_file(CGROUP "/memory.max", MEMORY_MAX));
+	/* There is no such file without swap support. */
+	write_file(CGROUP "/memory.swap.max", "0");
+	self->device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->device);
+	ASSERT_EQ(0, load_program());
+	self->memfd = memfd_create("counters", MFD_CLOEXEC);
+	ASSERT_LE(0, self->memfd);
+	ASSERT_EQ(0, ftruncate(self->memfd, variant->children * PAGE));
+	self->pages = mmap(NULL, variant->children * PAGE,
+			   PROT_READ | PROT_WRITE, MAP_SHARED, self->memfd, 0);
+	ASSERT_NE(MAP_FAILED, self->pages);
+	/* One huge page would serve all children. */
+	madvise(self->pages, variant->children * PAGE, MADV_NOHUGEPAGE);
+}
+
+/* A page that is brought in late keeps the cgroup for a while. */
+FIXTURE_TEARDOWN(cgroup)
+{
+	int tries = 1000;
+
+	while (rmdir(CGROUP) && errno == EBUSY && --tries)
+		usleep(1000);
+	close(self->memfd);
+	close(self->device);
+}
+
+/* Runs as an ordinary user in the cgroup; each child has a page of its own. */
+static void live_in_cgroup(FIXTURE_DATA(cgroup) *self,
+			   const FIXTURE_VARIANT(cgroup) *variant)
+{
+	int bad = 0;
+
+	if (write_file(CGROUP "/cgroup.procs", "0") ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		_exit(1);
+	for (int i = 0; i < variant->children; i++) {
+		uint32_t *bin = (uint32_t *)(self->pages + i * PAGE);
+		pid_t child = fork_child();
+
+		if (!child)
+			live(self->device, bin, variant->end);
+		bad |= wait_child(child);
+	}
+	_exit(!!bad);
+}
+
+static uint64_t bytes_held(int fd)
+{
+	struct stat stat;
+
+	return fstat(fd, &stat) ? UINT64_MAX : stat.st_blocks * 512ULL;
+}
+
+static uint64_t bytes_charged(void)
+{
+	FILE *file = fopen(CGROUP "/memory.stat", "r");
+	unsigned long long bytes = 0;
+	char line[100];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "shmem %llu", &bytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+/* The kernel sums up the numbers of memory.stat every two seconds. */
+static uint64_t bytes_charged_for(uint64_t held)
+{
+	int tries = 50;
+
+	while (bytes_charged() + SLACK < held && --tries)
+		usleep(100000);
+	return bytes_charged();
+}
+
+static uint64_t sum_of_pages(const char *pages, int nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *(const uint32_t *)(pages + nr * PAGE);
+	return sum;
+}
+
+TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
+{
+	pid_t forker = fork_child();
+	struct profil_account account;
+	uint64_t held, charged, sum;
+
+	ASSERT_LE(0, forker);
+	if (!forker)
+		live_in_cgroup(self, variant);
+	EXPECT_EQ(0, wait_child(forker));
+	account = account_after(self->device, 0);
+	held = bytes_held(self->memfd);
+	charged = bytes_charged_for(held);
+	TH_LOG("%d children: %llu KiB in the memfd, %llu KiB charged",
+	       variant->children, held >> 10, charged >> 10);
+	EXPECT_GE(charged + SLACK, held);
+
+	/*
+	 * This reads missing pages and so brings them in: count their charges
+	 * first.
+	 */
+	sum = sum_of_pages(self->pages, variant->children);
+	TH_LOG("%llu ticks, %llu counted, %llu lost, %llu outside",
+	       account.counts.ticks, account.counts.counted,
+	       account.counts.lost, account.counts.outside);
+	EXPECT_EQ(0, account.running);
+	EXPECT_CONSERVED(&account);
+	EXPECT_EQ(account.counts.counted, sum);
+	EXPECT_LT(0, account.counts.counted + account.counts.lost);
+}
+
+FIXTURE(last_ticks) {
+	int device;
+	uint32_t *bin;
+};
+
+FIXTURE_VARIANT(last_ticks) {
+	enum end end;
+	int children;
+};
+
+FIXTURE_VARIANT_ADD(last_ticks, exit) {
+	.end = BY_EXIT,
+	.children = 100,
+};
+
+FIXTURE_VARIANT_ADD(last_ticks, exec) {
+	.end = BY_EXEC,
+	.children = 30,
+};
+
+FIXTURE_VARIANT_ADD(last_ticks, kill) {
+	.end = BY_SIGNAL,
+	.children = 100,
+};
+
+FIXTURE_SETUP(last_ticks)
+{
+	self->device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->device);
+	ASSERT_EQ(0, load_program());
+	self->bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->bin);
+	/* The page exists before any child does. */
+	*self->bin = 0;
+}
+
+FIXTURE_TEARDOWN(last_ticks)
+{
+	munmap(self->bin, PAGE);
+	close(self->device);
+}
+
+/*
+ * Returns as soon as the child cannot use its memory any more: when it has
+ * ended, or when exec has closed the pipe, which it does after it has given up
+ * the old memory.
+ */
+static pid_t run_to_the_end(int device, uint32_t *bin, enum end end,
+			    struct profil_account *account)
+{
+	int ends[2];
+	pid_t child;
+	char byte;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	child = fork_child();
+	if (!child) {
+		close(ends[0]);
+		live(device, bin, end);
+	}
+	close(ends[1]);
+	if (end == BY_EXEC) {
+		if (read(ends[0], &byte, 1))
+			return -1;
+		*account = account_of(device);
+	}
+	if (wait_child(child) != (end == BY_SIGNAL ? -SIGKILL : 0))
+		return -1;
+	if (end != BY_EXEC)
+		*account = account_of(device);
+	close(ends[0]);
+	return child;
+}
+
+/*
+ * A reader of the counters does not know how long to wait. Only a child whose
+ * page is being brought in when it ends may be late: few are, and not by much.
+ */
+TEST_F(last_ticks, are_written_before_the_parent_knows)
+{
+	int running = 0, differ = 0;
+	struct profil_account account = { 0 };
+
+	for (int i = 0; i < variant->children; i++) {
+		ASSERT_LT(0, run_to_the_end(self->device, self->bin,
+					    variant->end, &account));
+		running += account.running != 0;
+		differ += account.counts.counted != *self->bin;
+	}
+	TH_LOG("of %d children %d were in no account yet, %d differed in ticks",
+	       variant->children, running, differ);
+	EXPECT_GT(variant->children / 5, running);
+	EXPECT_GT(variant->children / 5, differ);
+
+	account = account_after(self->device, 0);
+	TH_LOG("%llu ticks, %llu counted, %llu lost, %llu outside",
+	       account.counts.ticks, account.counts.counted,
+	       account.counts.lost, account.counts.outside);
+	EXPECT_CONSERVED(&account);
+	EXPECT_EQ(account.counts.counted, *self->bin);
+	EXPECT_EQ(0, account.counts.lost);
+	EXPECT_LT(3 * variant->children, account.counts.counted);
+}
+
+TEST_HARNESS_MAIN

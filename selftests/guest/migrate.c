@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * migrate.c - ticks of a thread that changes its CPU all the time
+ *
+ * Each CPU has a schedule of its own, so in one period the thread may get a
+ * tick on both CPUs or on none, but the sum is the CPU time over the period,
+ * with that as the largest variance. And a status read at any moment shows
+ * exactly one outcome for every tick.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+
+NEEDS_TWO_CPUS;
+
+FIXTURE(traveller) {
+	pthread_t thread;
+	atomic_bool stop;
+	unsigned long moves;
+	atomic_ullong stayed_ns;
+};
+
+static void *travel(void *argument)
+{
+	FIXTURE_DATA(traveller) *self = argument;
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	while (!self->stop) {
+		uint64_t ns;
+
+		pin_to(self->moves++ % processors);
+		ns = thread_cpu_ns();
+		burn_thread_ns(200000);
+		self->stayed_ns += thread_cpu_ns() - ns;
+	}
+	return NULL;
+}
+
+FIXTURE_SETUP(traveller)
+{
+	self->stop = false;
+	self->moves = 0;
+	self->stayed_ns = 0;
+}
+
+FIXTURE_TEARDOWN(traveller)
+{
+}
+
+static void set_off(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(traveller) *self, uint32_t *bin,
+		    uint64_t period_ns)
+{
+	const struct profil_region all = overflow_bin(bin, 4);
+
+	ASSERT_EQ(0, set_regions(&all, 1, 4, period_ns, 0));
+	ASSERT_EQ(0, pthread_create(&self->thread, NULL, travel, self));
+}
+
+static void arrive(struct __test_metadata *_metadata,
+		   FIXTURE_DATA(traveller) *self, const uint32_t *bin)
+{
+	struct profil_status last = { .size = sizeof(last) };
+
+	self->stop = true;
+	ASSERT_EQ(0, pthread_join(self->thread, NULL));
+	ASSERT_EQ(0, profil_stop(&last, NULL, 0));
+	TH_LOG("%lu moves, %llu ticks", self->moves, last.counts.ticks);
+	EXPECT_CONSERVED(&last);
+	EXPECT_EQ(last.counts.ticks, *bin);
+}
+
+/*
+ * The kernel charges to a thread that was moved to an idle CPU the time that
+ * this needs to wake up; the module need not know how long that was.
+ */
+TEST_F(traveller, is_counted)
+{
+	static uint32_t bin;
+	struct moment from, to;
+	uint64_t stayed_ns;
+	double covered_ns;
+
+	set_off(_metadata, self, &bin, MS);
+	stayed_ns = self->stayed_ns;
+	from = moment_now();
+	sleep(3);
+	to = moment_now();
+	stayed_ns = self->stayed_ns - stayed_ns;
+	arrive(_metadata, self, &bin);
+
+	EXPECT_TICKS(&from, &to);
+	covered_ns = to.status.cpu_time_ns - from.status.cpu_time_ns;
+	TH_LOG("CPU time %.3f s, covered %.3f s, between moves %.3f s",
+	       (to.cpu_ns - from.cpu_ns) / 1e9, covered_ns / 1e9,
+	       stayed_ns / 1e9);
+	EXPECT_GE(1.3 * (to.cpu_ns - from.cpu_ns), covered_ns);
+	EXPECT_LE(0.9 * stayed_ns, covered_ns);
+	EXPECT_LT(100, self->moves);
+}
+
+TEST_F(traveller, is_in_the_books_at_any_moment)
+{
+	struct profil_status now, before = { 0 };
+	static uint32_t bin;
+	int moved = 0;
+
+	set_off(_metadata, self, &bin, 100000);
+	for (int i = 0; i < 5000; i++) {
+		struct profil_region_status fate;
+
+		now.size = sizeof(now);
+		ASSERT_EQ(0, profil_status(&now, &fate, 1));
+		EXPECT_CONSERVED(&now);
+		EXPECT_EQ(now.counts.counted, fate.counted);
+		EXPECT_LE(before.counts.ticks, now.counts.ticks);
+		EXPECT_LE(before.cpu_time_ns, now.cpu_time_ns);
+		EXPECT_GE(now.counts.ticks, now.counts.kernel - now.pending);
+		moved += now.counts.ticks > before.counts.ticks;
+		before = now;
+	}
+	arrive(_metadata, self, &bin);
+	TH_LOG("%d of 5000 readings found new ticks", moved);
+	EXPECT_LT(100, moved);
+}
+
+TEST_HARNESS_MAIN

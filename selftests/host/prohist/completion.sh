@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# completion.sh DIR: tests bash's completion of the command lines of both tools
+# after "make install", including that bash-completion finds it.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/host/prohist/check.sh
+. "$(dirname "$0")/check.sh"
+
+library=/usr/share/bash-completion/bash_completion
+root=$dir/root
+work=$dir/work
+if [ ! -e $library ]; then
+	skip 'completion' 'bash-completion is missing'
+	finish
+fi
+rm -rf "$root" "$work"
+command make -s -C "$here/../../../tools" O="$dir" DESTDIR="$root" prefix=/usr install
+mkdir -p "$work/directory"
+touch "$work/one.prf" "$work/TWO.PRF" "$work/three.txt"
+tool=$root/usr/bin
+
+# complete_words WORD...: prints the completions of the last word
+complete_words()
+{
+	(cd "$work" && env -i PATH="$tool:$PATH" HOME="$work" TERM=dumb \
+		BASH_COMPLETION_USER_DIR="$root/usr/share/bash-completion" \
+		bash "$here/complete.bash" "$library" "$@" \
+		2> "$dir/completion.err")
+}
+
+# offers 'WORDS' WORD...: succeeds if the completions of the last word are WORDS
+# and no others, in any order
+offers()
+{
+	# shellcheck disable=SC2086 # several words
+	diff <(printf '%s\n' $1 | sort) <(complete_words "${@:2}" | sort)
+}
+
+# all_options TOOL: prints each long option that --help mentions
+all_options()
+{
+	"$tool/$1" --help | grep -oE -- '--[a-z][a-z-]*=?' | sort -u
+}
+
+check 'files are where bash looks' test -f \
+	"$root/usr/share/bash-completion/completions/prohist"
+for name in profil prohist; do
+	[ -x "$tool/$name" ] || continue
+	check "every option of $name" offers "$(all_options $name)" $name --
+done
+check 'an option that is begun' offers '--buckets' prohist --bu
+check 'profiles' offers 'one.prf TWO.PRF directory' prohist ''
+check 'profiles after options' offers 'one.prf' prohist -n 3 on
+check 'an output may be any file' offers 'three.txt' prohist -o th
+check 'directories' offers 'directory' prohist --debuginfo-path = ''
+check 'nothing for a number' offers '' prohist --top = ''
+
+# The completions are exactly the formats that prohist knows
+formats=$(complete_words prohist --format = '')
+formats_are_right()
+{
+	local format
+
+	for format in $formats; do
+		status 1 --format="$format" "$dir/nothing.prf" < /dev/null \
+			> /dev/null || return
+	done
+	sed -n 's/^\t{ "\([a-z]*\)", [a-z]*_[a-z]*,.*/\1/p' \
+		"$here/../../../tools/prohist/main.c" | sort |
+		diff - <(printf '%s\n' "$formats" | sort)
+}
+check 'the formats' formats_are_right
+check 'a format that is begun' offers 'json' prohist --format = j
+check 'a format, in short' offers 'svg' prohist -f sv
+
+if [ -x "$tool/profil" ]; then
+	printf 'complete -W "red green" painter\n' > \
+		"$root/usr/share/bash-completion/completions/painter"
+	cp /bin/true "$tool/painter"
+	check 'programs' offers 'painter' profil paint
+	for words in '' '-t 100' '-o one.prf --user-only' '--interval = 100' \
+		'--interval 100 -b 4 -t100' '--'; do
+		# shellcheck disable=SC2086 # several words
+		check "the program's own words, after '$words'" offers \
+			'green' profil $words painter gr
+	done
+	check "not profil's options, then" offers '' profil painter --inter
+	check "profil's output" offers 'one.prf' profil --output = on
+	check 'nothing for an interval' offers '' profil -t ''
+fi
+
+finish

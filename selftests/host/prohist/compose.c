@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * compose.c - write a profile with arbitrary contents
+ *
+ *	compose FILE < DESCRIPTION
+ *
+ * A line is one of the following. An "image" line is an exec, and an "object"
+ * line a DSO of the exec before it; buckets belong to the DSO before them.
+ * OFFSET, START, PGOFF, SIZE and BUILD-ID are hexadecimal; BUILD-ID may also be
+ * "-" for none.
+ *
+ *	run PERIOD-NS COMMAND
+ *	image PID KERNEL OUTSIDE LOST LEFT-OUT PATH
+ *	object KIND START PGOFF SIZE BUCKET-BYTES BUILD-ID PATH
+ *	bucket OFFSET COUNT
+ *	unreached PATH REASON
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <prf/prf.h>
+
+#include "digits.h"
+
+#define LINE	1024
+
+static void __attribute__((noreturn)) bad(const char *line)
+{
+	fprintf(stderr, "compose: not understood: %s\n", line);
+	exit(2);
+}
+
+static void *made(void *thing)
+{
+	if (!thing)
+		abort();
+	return thing;
+}
+
+static void make_run(struct prf *prf, const char *line)
+{
+	char command[LINE];
+	uint64_t period;
+
+	if (sscanf(line, "run %" SCNu64 " %[^\n]", &period, command) != 2 ||
+	    prf_init(prf, command))
+		bad(line);
+	prf->wall_ns = 3000000000;
+	prf->period_ns = period;
+	prf->clock = PRF_CLOCK_PERF;
+}
+
+static void make_exec(struct prf *prf, const char *line)
+{
+	struct prf_exec numbers = {}, *exec;
+	char path[LINE];
+
+	if (sscanf(line, "image %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %[^\n]", &numbers.pid, &numbers.kernel_count,
+		   &numbers.outside, &numbers.lost, &numbers.left_out,
+		   path) != 6)
+		bad(line);
+	exec = made(prf_add_exec(prf, path, ""));
+	numbers.name = exec->name;
+	numbers.reason = exec->reason;
+	*exec = numbers;
+}
+
+static void make_unreached(struct prf *prf, const char *line)
+{
+	char path[LINE], reason[LINE];
+
+	if (sscanf(line, "unreached %s %[^\n]", path, reason) != 2)
+		bad(line);
+	((struct prf_exec *)made(prf_add_exec(prf, path, reason)))->reach =
+		PRF_NOT_REACHED;
+}
+
+static void make_dso(struct prf_exec *exec, const char *line)
+{
+	struct prf_dso numbers = {}, *dso;
+	char id[LINE], path[LINE];
+	uint64_t size;
+
+	if (!exec ||
+	    sscanf(line, "object %" SCNu32 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNu32 " %s %[^\n]", &numbers.kind, &numbers.start,
+		   &numbers.pgoff, &size, &numbers.bucket_bytes, id,
+		   path) != 7)
+		bad(line);
+	dso = made(prf_add_dso(exec, path));
+	dso->kind = numbers.kind;
+	dso->start = numbers.start;
+	dso->pgoff = numbers.pgoff;
+	dso->end = numbers.start + size;
+	dso->bucket_bytes = numbers.bucket_bytes;
+	read_build_id(dso, id);
+}
+
+static void make_bucket(struct prf_exec *exec, const char *line)
+{
+	uint64_t offset, count;
+
+	if (!exec || !exec->nr ||
+	    sscanf(line, "bucket %" SCNx64 " %" SCNu64, &offset, &count) != 2 ||
+	    prf_add_bucket(&exec->dsos[exec->nr - 1], offset, count))
+		bad(line);
+}
+
+static void make_line(struct prf *prf, const char *line)
+{
+	struct prf_exec *exec = prf->nr ? &prf->execs[prf->nr - 1] : NULL;
+
+	if (!strncmp(line, "run ", 4))
+		make_run(prf, line);
+	else if (!strncmp(line, "image ", 6))
+		make_exec(prf, line);
+	else if (!strncmp(line, "object ", 7))
+		make_dso(exec, line);
+	else if (!strncmp(line, "bucket ", 7))
+		make_bucket(exec, line);
+	else if (!strncmp(line, "unreached ", 10))
+		make_unreached(prf, line);
+	else
+		bad(line);
+}
+
+/* Compute the sums, so that the stats are consistent. */
+static void reckon(struct prf *prf)
+{
+	size_t i, j;
+
+	for (i = 0; i < prf->nr; i++) {
+		struct prf_exec *exec = &prf->execs[i];
+
+		exec->counted = exec->kernel_count;
+		for (j = 0; j < exec->nr; j++)
+			exec->counted += prf_dso_ticks(&exec->dsos[j]);
+		exec->kernel = exec->kernel_count + exec->left_out;
+		exec->ticks = exec->counted + exec->outside + exec->lost +
+			exec->left_out;
+		exec->cpu_ns = exec->ticks * prf->period_ns;
+		exec->covered_ns = exec->cpu_ns;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct prf prf = {};
+	char line[LINE];
+	FILE *file;
+
+	if (argc != 2)
+		return 2;
+	while (fgets(line, sizeof(line), stdin))
+		make_line(&prf, line);
+	reckon(&prf);
+	file = fopen(argv[1], "we");
+	if (!file || prf_write(file, &prf) || fclose(file))
+		return 1;
+	prf_free(&prf);
+	return 0;
+}

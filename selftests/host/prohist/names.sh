@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# names.sh DIR: tests where prohist finds symbols, and when it must not use any.
+
+# shellcheck source=selftests/host/prohist/check.sh
+. "$(dirname "$0")/check.sh"
+
+ID=00112233 make "$dir/d.prf" "$known" 600 300 85
+"$prohist" "$dir/d.prf" > "$dir/d.txt"
+check 'another build-id is said' has "$dir/d.txt" 'its build-id differs'
+check 'and names are not used' lacks "$dir/d.txt" 'alpha'
+ID=$(tr 0-9a-f 1-9a-f0 <<< "$build_id") make "$dir/d.prf" "$known" 600 300 85
+"$prohist" "$dir/d.prf" > "$dir/d.txt"
+check 'so is one as long' has "$dir/d.txt" 'its build-id differs'
+
+make "$dir/e.prf" /nonexistent/known 600 300 85
+"$prohist" "$dir/e.prf" > "$dir/e.txt"
+check 'a missing file is said' has "$dir/e.txt" 'the file is gone, or is not an ELF file'
+check 'its code has addresses' has "$dir/e.txt" ' known\+0x[0-9a-f]+ '
+
+strip -o "$dir/stripped" "$known"
+make "$dir/f.prf" "$dir/stripped" 600 300 85
+"$prohist" "$dir/f.prf" > "$dir/f.txt"
+check 'stripped code goes by functions' has "$dir/f.txt" \
+	" 600 .* stripped\\+0x0*$(printf '%x' $((vaddr + 16#$(offset "$known" alpha)))) "
+
+# Symbols in a separate file, in two places
+cp "$known" "$dir/apart"
+objcopy --only-keep-debug "$dir/apart" "$dir/apart.debug"
+strip "$dir/apart"
+objcopy --add-gnu-debuglink="$dir/apart.debug" "$dir/apart"
+make "$dir/g.prf" "$dir/apart" 600 300 85
+"$prohist" "$dir/g.prf" > "$dir/g.txt"
+check 'symbols by .gnu_debuglink' has "$dir/g.txt" ' 600 .* alpha \(apart\)'
+
+by_id=$dir/debug/.build-id/${build_id:0:2}
+mkdir -p "$by_id"
+mv "$dir/apart.debug" "$by_id/${build_id:2}.debug"
+"$prohist" "$dir/g.prf" > "$dir/h.txt"
+check 'they are gone' lacks "$dir/h.txt" alpha
+"$prohist" --debuginfo-path="$dir/debug" "$dir/g.prf" > "$dir/h.txt"
+check 'symbols by build-id' has "$dir/h.txt" ' 600 .* alpha \(apart\)'
+
+# A function known only from the exception table does not extend over functions
+# with symbols
+bare=$dir/libbare.so
+examine "$bare"
+describe "$bare" bare_one 30 bare_two 20
+start=$(readelf -SW "$bare" | sed -n 's/.* \.text *PROGBITS *\([0-9a-f]*\) .*/\1/p')
+described+=("$(printf '%x' $((16#$start - vaddr)))" 50)
+"$dir/synthesize" "$dir/i.prf" "${described[@]:0:4}" "${described[@]: -2}" \
+	"${described[@]:4:4}"
+"$prohist" "$dir/i.prf" > "$dir/i.txt"
+check 'code without a name' has "$dir/i.txt" ' 50 .* libbare.so\+0x'
+check 'named code behind it' has "$dir/i.txt" ' 30 .* bare_one \(libbare.so\)$'
+check 'and more of that' has "$dir/i.txt" ' 20 .* bare_two \(libbare.so\)$'
+examine "$known"
+
+# A library, and mangled names of other languages
+library=$dir/libnames.so
+make "$dir/i.prf" "$known" 600 300 85
+program=("${described[@]}")
+examine "$library"
+long=$(nm "$library" | awk '/ _RIC/ { print $3 }')
+describe "$library" _ZN5outer5innerEi 40 _RNvCskwGfYPst2Cb_5crate4work 30 \
+	_ZN5crate3old17h0123456789abcdefE 20 'versioned@@NAMES_2' 10 "$long" 5
+"$dir/synthesize" "$dir/i.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/i.prf" > "$dir/i.txt"
+check 'a library' has "$dir/i.txt" ' 105 +9.5 % +#+ +libraries$'
+check 'C++' has "$dir/i.txt" ' 40 .* outer::inner\(int\) \(libnames.so\)$'
+check 'Rust' has "$dir/i.txt" ' 30 .* crate::work \(libnames.so\)$'
+check 'Rust as it was' has "$dir/i.txt" ' 20 .* crate::old \(libnames.so\)$'
+check 'a version' has "$dir/i.txt" ' 10 .* versioned \(libnames.so\)$'
+check 'a name that would be too long' has "$dir/i.txt" " 5 .* $long "
+
+# The vDSO of this kernel
+"$dir/vdso" > "$dir/vdso.so"
+examine "$dir/vdso.so"
+clock=$(nm -D "$dir/vdso.so" | awk '/ __vdso_clock_gettime/ { print $1 }')
+described=('[vdso]' "$build_id" "$(printf '%x' $pgoff)" "$(printf '%x' $size)"
+	"$(printf '%x' $((16#$clock - vaddr)))" 50)
+"$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/j.prf" > "$dir/j.txt"
+check 'the vDSO by name' has "$dir/j.txt" \
+	' 50 .* __vdso_clock_gettime \(\[vdso\]\)$'
+described[1]=0123
+"$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/j.prf" > "$dir/j.txt"
+check 'that of another kernel' has "$dir/j.txt" ' 50 .* \[vdso\]$'
+check 'it is said' has "$dir/j.txt" 'that of another kernel'
+described[1]=
+"$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir/j.prf" > "$dir/j.txt"
+check 'one without build-id' has "$dir/j.txt" ' 50 .* \[vdso\]$'
+
+finish

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * prf.c - the native format: the reader accepts what the writer writes, and
+ * rejects damaged files
+ *
+ * Built with sanitizers. Each damaged file is in memory of exactly its size, so
+ * that they find any read beyond its end.
+ */
+#include "kselftest_harness.h"
+
+#include <endian.h>
+#include <zlib.h>
+
+#include "sample.h"
+
+FIXTURE(prf)
+{
+	struct prf prf;
+	char *data;
+	size_t size;
+};
+
+FIXTURE_SETUP(prf)
+{
+	sample_make(&self->prf);
+	self->data = sample_file(&self->prf, &self->size);
+}
+
+FIXTURE_TEARDOWN(prf)
+{
+	prf_free(&self->prf);
+	free(self->data);
+}
+
+/* Read a file and free the result. Return: that of prf_read(). */
+static int try(const char *data, size_t size)
+{
+	struct prf_error error = {};
+	char *copy = malloc(size);
+	struct prf prf;
+	int result;
+
+	if (!copy && size)
+		abort();
+	memcpy(copy, data, size);
+	result = prf_read(copy, size, &prf, &error);
+	free(copy);
+	if (result && (!error.text || error.offset > size))
+		abort();
+	prf_free(&prf);
+	return result;
+}
+
+/* Read a file with one number replaced, and a valid checksum. */
+static int try_with(const char *data, size_t size, size_t at, uint64_t number,
+		    size_t bytes)
+{
+	char *copy = malloc(size);
+	uint64_t crc;
+	int result;
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	number = htole64(number);
+	memcpy(copy + at, &number, bytes);
+	crc = htole64(crc32_z(0, (const void *)copy, size - 16));
+	memcpy(copy + size - 8, &crc, 8);
+	result = try(copy, size);
+	free(copy);
+	return result;
+}
+
+/* Return: the offset of the payload of the first record of a type. */
+static size_t payload(const char *data, uint32_t type)
+{
+	uint32_t header[2];
+	size_t at = 16;
+
+	for (;;) {
+		memcpy(header, data + at, sizeof(header));
+		at += 8;
+		if (le32toh(header[0]) == type)
+			return at;
+		at += le32toh(header[1]);
+	}
+}
+
+TEST_F(prf, what_is_written_is_read)
+{
+	struct prf_error error;
+	struct prf prf;
+	size_t size;
+	char *data;
+
+	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error));
+	EXPECT_STREQ("program -x", prf.command);
+	EXPECT_EQ(15, prf.exit_code);
+	ASSERT_EQ(2, prf.nr);
+	EXPECT_EQ(1026, prf.execs[0].ticks);
+	EXPECT_STREQ("it is set-user-ID", prf.execs[1].reason);
+	ASSERT_EQ(2, prf.execs[0].nr);
+	EXPECT_EQ(1004, prf_dso_ticks(&prf.execs[0].dsos[0]));
+	data = sample_file(&prf, &size);
+	ASSERT_EQ(self->size, size);
+	EXPECT_EQ(0, memcmp(data, self->data, size));
+	free(data);
+	prf_free(&prf);
+}
+
+TEST_F(prf, every_truncation_is_an_error)
+{
+	size_t size;
+
+	for (size = 0; size < self->size; size++)
+		EXPECT_EQ(-1, try(self->data, size));
+}
+
+TEST_F(prf, every_change_of_a_byte_is_an_error)
+{
+	size_t at;
+	int bits;
+
+	for (at = 0; at < self->size; at++) {
+		for (bits = 1; bits < 256; bits++) {
+			self->data[at] ^= bits;
+			EXPECT_EQ(-1, try(self->data, self->size)) {
+				TH_LOG("byte %zu xor %#x", at, bits);
+			}
+			self->data[at] ^= bits;
+		}
+	}
+}
+
+TEST_F(prf, changes_with_the_right_checksum_do_no_harm)
+{
+	size_t at;
+	int bits;
+
+	for (at = 0; at < self->size - 16; at++)
+		for (bits = 1; bits < 256; bits++)
+			try_with(self->data, self->size, at,
+				 (self->data[at] ^ bits) & 0xff, 1);
+}
+
+TEST_F(prf, numbers_without_meaning_are_errors)
+{
+	size_t run = payload(self->data, PRF_RUN);
+	size_t exec = payload(self->data, PRF_EXEC);
+	size_t dso = payload(self->data, PRF_DSO);
+	size_t hist = payload(self->data, PRF_HIST);
+
+#define BAD(at, number, bytes) \
+	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
+	EXPECT_EQ(0, try_with(self->data, self->size, run, 1, 8));
+	BAD(8, 2, 4);
+	BAD(12, 1, 4);
+	BAD(run + 24, 0, 4);
+	BAD(run + 24, 4, 4);
+	BAD(run + 28, 2, 4);
+	BAD(run + 32, 2, 4);
+	BAD(run - 4, 0xfffffff8, 4);
+	BAD(run - 8, PRF_EXEC, 4);
+	BAD(exec - 8, PRF_RUN, 4);
+	BAD(exec - 8, PRF_KERNEL, 4);
+	BAD(exec + 32, PRF_MOST + 1, 8);
+	BAD(exec + 96, 2, 4);
+	BAD(exec + 100, 1, 4);
+	BAD(dso - 8, PRF_HIST, 4);
+	BAD(dso + 8, 0x401000, 8);
+	BAD(dso + 24, 0, 4);
+	BAD(dso + 24, 6, 4);
+	BAD(dso + 28, 33, 4);
+	BAD(hist, 0, 4);
+	BAD(hist, 3, 4);
+	BAD(hist, 16, 4);
+	BAD(hist + 8, 8, 8);
+	BAD(hist + 8 + 32, 0x2000, 8);
+	BAD(hist + 16, 0, 8);
+	BAD(hist + 16, PRF_MOST + 1, 8);
+#undef BAD
+}
+
+/* Exceed the limit by one, with counts in different execs and buckets. */
+TEST_F(prf, sums_have_a_limit)
+{
+	size_t exec = payload(self->data, PRF_EXEC);
+	size_t hist = payload(self->data, PRF_HIST);
+	struct prf_dso *dso = &self->prf.execs[0].dsos[0];
+	uint64_t others = prf_dso_ticks(dso) - dso->buckets[0].count +
+		prf_dso_ticks(&self->prf.execs[0].dsos[1]);
+	uint64_t lost = PRF_MOST - 5;
+
+	free(self->data);
+	self->prf.execs[1].lost = 5;
+	self->data = sample_file(&self->prf, &self->size);
+	EXPECT_EQ(0, try_with(self->data, self->size, hist + 16,
+			      PRF_MOST - others, 8));
+	EXPECT_EQ(-1, try_with(self->data, self->size, hist + 16,
+			       PRF_MOST - others + 1, 8));
+	EXPECT_EQ(0, try_with(self->data, self->size, exec + 64, lost, 8));
+	EXPECT_EQ(-1, try_with(self->data, self->size, exec + 64, lost + 1,
+			       8));
+}
+
+TEST_F(prf, unknown_records_are_skipped)
+{
+	size_t hist = payload(self->data, PRF_HIST);
+
+	EXPECT_EQ(0, try_with(self->data, self->size, hist - 8, 77, 4));
+}
+
+TEST_F(prf, nothing_may_follow_the_end)
+{
+	char *data = calloc(1, self->size + 8);
+
+	ASSERT_NE(NULL, data);
+	memcpy(data, self->data, self->size);
+	EXPECT_EQ(-1, try(data, self->size + 8));
+	free(data);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# prohist.sh DIR: tests the text reports of profiles with known ticks.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/host/prohist/check.sh
+. "$(dirname "$0")/check.sh"
+
+make "$dir/a.prf" "$known" 600 300 85
+"$prohist" "$dir/a.prf" > "$dir/a.txt"
+check 'text is printed' test $? = 0
+check 'CPU time is that of the ticks' has "$dir/a.txt" \
+	'CPU time: 1.002 s by the kernel, 1.002 s covered, 1.002 s by ticks \(100.0 % of covered\)'
+check 'clock and period' has "$dir/a.txt" 'clock: perf .*, period 1.000000 ms'
+check 'all ticks' has "$dir/a.txt" '^ +ticks +1002 '
+check 'the summary adds up' has "$dir/a.txt" 'left out: yes'
+check 'what was not profiled' has "$dir/a.txt" \
+	'not profiled: /bin/unreached: it is static'
+check 'the program' has "$dir/a.txt" '^ +985  98.5 %  #+ +program$'
+check 'the kernel' has "$dir/a.txt" '^ +10   1.0 % .*kernel$'
+check 'other' has "$dir/a.txt" '^ +5   0.5 % .*other$'
+check 'the first function' has "$dir/a.txt" \
+	'^ +600  60.0 % \+-  3.0 %  60.0 %  #{10} alpha \(known\)$'
+check 'the second function' has "$dir/a.txt" \
+	'^ +300  30.0 % \+-  2.8 %  90.0 %  #{5} +beta \(known\)$'
+check 'a name of C++' has "$dir/a.txt" ' 85 .* outer::inner\(int\) \(known\)$'
+check 'all functions are 100 %' has "$dir/a.txt" \
+	'^ +5 .* 100.0 % .*\[elsewhere\]$'
+check 'plain when piped' lacks "$dir/a.txt" $'\033'
+
+objects()
+{
+	awk '/by DSO/ { on = 1 } /by function/ { on = 0 }
+	     on && / (program|libraries|kernel|other)$/ { sum += $1 }
+	     END { exit sum != 1000 }' "$dir/a.txt"
+}
+check 'the classes add up' objects
+
+"$prohist" -n 1 "$dir/a.prf" > "$dir/top.txt"
+check 'the rest is one line' has "$dir/top.txt" '^ +400  40.0 %  \(4 more\)$'
+
+"$prohist" "$dir/a.prf" "$dir/a.prf" > "$dir/two.txt"
+check 'two files are added' has "$dir/two.txt" '^ +1200  60.0 % .* alpha'
+
+"$prohist" --buckets "$dir/a.prf" > "$dir/a.buckets"
+check 'buckets' has "$dir/a.buckets" '^ +600 0x[0-9a-f]+ .* 60.9 %  #+$'
+check 'buckets of the kernel' has "$dir/a.buckets" '^ +10 hits in the kernel'
+
+# A path in a profile may be that of a pipe, on which open() may wait forever
+mkfifo "$dir/fifo"
+for path in "$dir/fifo" /dev/zero /proc/kmsg; do
+	"$dir/synthesize" "$dir/odd.prf" "$path" '' 0 1000 10 500
+	check "${path##*/} is not opened" timeout 20 "$prohist" \
+		--output="$dir/odd.txt" "$dir/odd.prf"
+	check 'and it is said' has "$dir/odd.txt" 'is not an ELF file'
+done
+rm "$dir/fifo"
+
+make "$dir/b.prf" "$known" 480 420 85
+make "$dir/c.prf" "$known" 610 290 85
+"$prohist" --diff "$dir/a.prf" "$dir/b.prf" > "$dir/b.diff"
+check 'a change is found' has "$dir/b.diff" \
+	'60.0 % +48.0 % +-12.0 %  alpha \(known\)$'
+check 'and the other' has "$dir/b.diff" \
+	'30.0 % +42.0 % +\+12.0 %  beta \(known\)$'
+check 'and nothing else' lacks "$dir/b.diff" 'inner|kernel|elsewhere'
+"$prohist" --diff "$dir/a.prf" "$dir/c.prf" > "$dir/c.diff"
+check 'chance is not a change' has "$dir/c.diff" 'no function changed'
+
+check 'status of a missing file' status 1 "$dir/nothing.prf"
+check 'status of another file' status 1 "$known"
+check 'status of a bad option' status 2 --nothing
+check 'status without files' status 2
+check 'status of contradictions' status 2 --buckets --format=json "$dir/a.prf"
+full()
+{
+	"$prohist" "$dir/a.prf" > /dev/full
+	[ $? = 1 ]
+}
+check 'status of a full disk' full
+check 'output to a file' status 0 -o "$dir/a.out" "$dir/a.prf"
+check 'it is the same' diff "$dir/a.txt" "$dir/a.out"
+check 'output to what is read' status 1 -o "$dir/a.prf" "$dir/a.prf"
+check 'status of no directory' status 1 -o "$dir/no/a.out" "$dir/a.prf"
+check 'status of no format' status 2 --format=papyrus "$dir/a.prf"
+check 'help' status 0 --help
+check 'version' status 0 --version
+
+finish

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sample.h - a profile with every kind of record that a file can have
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <prf/prf.h>
+
+static inline int sample_dsos(struct prf_exec *exec)
+{
+	struct prf_dso *dso = prf_add_dso(exec, "/bin/program");
+
+	if (!dso)
+		return -1;
+	dso->start = 0x401000;
+	dso->end = 0x403000;
+	dso->pgoff = 0x1000;
+	dso->kind = PRF_PROGRAM;
+	dso->build_id_len = 20;
+	memset(dso->build_id, 0xa5, 20);
+	dso->bucket_bytes = 4;
+	if (prf_add_bucket(dso, 0, 1) || prf_add_bucket(dso, 8, 1000) ||
+	    prf_add_bucket(dso, 0x1ffc, 3))
+		return -1;
+	dso = prf_add_dso(exec, "[vdso]");
+	if (!dso)
+		return -1;
+	dso->start = 0x7fff00000000;
+	dso->end = 0x7fff00002000;
+	dso->kind = PRF_VDSO;
+	return 0;
+}
+
+/* Assumes that these tests never run out of memory. */
+static inline void sample_make(struct prf *prf)
+{
+	struct prf_exec *exec;
+
+	if (prf_init(prf, "program -x"))
+		abort();
+	prf->start_unix_ns = 1700000000000000000;
+	prf->wall_ns = 2000000000;
+	prf->period_ns = 1000000;
+	prf->clock = PRF_CLOCK_HRTIMER;
+	prf->flags = PRF_FLAG_USER_ONLY;
+	prf->exit_kind = PRF_SIGNALLED;
+	prf->exit_code = 15;
+	exec = prf_add_exec(prf, "/bin/program", "");
+	if (!exec || sample_dsos(exec))
+		abort();
+	exec->pid = 7;
+	exec->ppid = 6;
+	exec->start_ns = 5;
+	exec->cpu_ns = 1100000000;
+	exec->covered_ns = 1050000000;
+	exec->ticks = 1026;
+	exec->counted = 1010;
+	exec->clipped = 1;
+	exec->outside = 2;
+	exec->lost = 3;
+	exec->left_out = 10;
+	exec->kernel = 16;
+	exec->unfollowed = 1;
+	exec->kernel_count = 6;
+	exec = prf_add_exec(prf, "/bin/passwd", "it is set-user-ID");
+	if (!exec)
+		abort();
+	exec->reach = PRF_NOT_REACHED;
+}
+
+/* Return: the file's contents, which the caller must free. */
+static inline char *sample_file(const struct prf *prf, size_t *size)
+{
+	char *data = NULL;
+	FILE *file = open_memstream(&data, size);
+
+	if (!file || prf_write(file, prf) || fclose(file))
+		abort();
+	return data;
+}
+
+#endif /* SAMPLE_H */

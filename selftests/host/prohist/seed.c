@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * seed.c - write a valid file without its header and END record
+ *
+ * The fuzzer's first input.
+ */
+#include "sample.h"
+
+int main(void)
+{
+	struct prf prf;
+	size_t size;
+	char *data;
+
+	sample_make(&prf);
+	data = sample_file(&prf, &size);
+	fwrite(data + 16, 1, size - 32, stdout);
+	free(data);
+	prf_free(&prf);
+	return fflush(stdout) ? 1 : 0;
+}

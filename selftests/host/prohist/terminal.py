@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# terminal.py COLUMNS COMMAND [ARGUMENT]...: runs a command in a terminal of
+# this width, and prints its output.
+import fcntl
+import os
+import pty
+import struct
+import sys
+import termios
+
+child, terminal = pty.fork()
+if not child:
+    size = struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0)
+    fcntl.ioctl(1, termios.TIOCSWINSZ, size)
+    os.execv(sys.argv[2], sys.argv[2:])
+while True:
+    try:
+        data = os.read(terminal, 65536)
+    except OSError:  # when the other side has been closed
+        break
+    if not data:
+        break
+    sys.stdout.buffer.write(data.replace(b"\r\n", b"\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

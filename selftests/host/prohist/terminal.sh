@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# terminal.sh DIR: tests output to a terminal: colour, width, control codes.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/host/prohist/check.sh
+. "$(dirname "$0")/check.sh"
+
+if ! has_terminals; then
+	skip 'terminals' 'no pseudo-terminals: /dev/pts is missing'
+	finish
+fi
+make "$dir/terminal.prf" "$known" 600 300 85
+esc=$'\033'
+
+# terminal COLUMNS VARIABLES ARGUMENT...: runs prohist in a terminal of this
+# width with these environment variables
+terminal()
+{
+	# shellcheck disable=SC2086 # several words
+	env -u COLUMNS -u NO_COLOR TERM=xterm $2 python3 "$here/terminal.py" \
+		"$1" "$prohist" "${@:3}" "$dir/terminal.prf" \
+		> "$dir/terminal.txt"
+}
+
+# bar LENGTH: checks the bar of the function with the most ticks
+bar()
+{
+	has "$dir/terminal.txt" " 60.0 %  ($esc\\[32m)?#{$1}($esc\\[0m)? +alpha"
+}
+
+terminal 100 ''
+check 'colour' has "$dir/terminal.txt" "$esc\\[1msummary$esc\\[0m"
+check 'bars as long as the terminal lets them' bar 28
+terminal 90 ''
+check 'a narrower one' bar 18
+terminal 40 ''
+check 'bars are never too short' bar 10
+terminal 300 ''
+check 'nor too long' bar 40
+terminal 90 COLUMNS=100
+check 'COLUMNS says another width' bar 28
+terminal 90 COLUMNS=many
+check 'COLUMNS that is no number' bar 18
+terminal 100 NO_COLOR=1
+check 'NO_COLOR' lacks "$dir/terminal.txt" "$esc"
+check 'width without colour' bar 28
+terminal 100 NO_COLOR=
+check 'an empty NO_COLOR is none' has "$dir/terminal.txt" "$esc"
+terminal 100 TERM=dumb
+check 'a dumb terminal' lacks "$dir/terminal.txt" "$esc"
+terminal 100 '' --annotate=alpha
+check 'hot instructions' has "$dir/terminal.txt" "$esc\\[1;31m[a-z]"
+rm -f "$dir/terminal.out"
+terminal 100 '' --output="$dir/terminal.out"
+check 'a file is plain' lacks "$dir/terminal.out" "$esc"
+terminal 100 '' --format=svg
+check 'a picture is not for a terminal' has "$dir/terminal.txt" \
+	'not writing this format to a terminal'
+
+COLUMNS=200 "$prohist" "$dir/terminal.prf" > "$dir/terminal.txt"
+check 'plain when piped' lacks "$dir/terminal.txt" "$esc"
+check 'and 80 columns' bar 10
+
+# Names contain escape sequences
+COMMAND=$'evil\033]0;title\007\033[2J' "$dir/synthesize" "$dir/terminal.prf" \
+	$'/tmp/\033[31mred' '' 0 1000 10 500
+terminal 100 NO_COLOR=1
+check 'names do not talk to the terminal' lacks "$dir/terminal.txt" \
+	$'[\033\007]'
+
+# Control characters above ASCII (C1) in UTF-8 and as a lone byte, and DEL; the
+# same byte inside another character is none
+COMMAND=$'evil\xc2\x9b2J \x9b2J \x7f\xe4\xbd\x9b' "$dir/synthesize" \
+	"$dir/terminal.prf" $'/tmp/\xc2\x9b31mred' '' 0 1000 10 500
+export LC_ALL=C
+terminal 100 NO_COLOR=1
+check 'nor do single characters' has "$dir/terminal.txt" \
+	$'evil\\?\\?2J \\?2J \\?\xe4\xbd\x9b'
+check 'nor those of objects' has "$dir/terminal.txt" '\?\?31mred'
+
+# says STATUS TEXT ARGUMENT...: succeeds if prohist exits with this status and
+# its standard error contains TEXT
+says()
+{
+	"$prohist" "${@:3}" "$dir/terminal.prf" > "$dir/terminal.out" \
+		2> "$dir/terminal.txt"
+	[ $? = "$1" ] && has "$dir/terminal.txt" "$2"
+}
+check 'nor on the standard error' says 1 '^prohist: /tmp/\?\?31mred: ' \
+	--format=gmon
+check 'nor names that may have been meant' says 1 "'\\?\\?31mred\\+0x10'" \
+	--annotate=31mred
+check 'nor what cannot be annotated' says 1 '\(/tmp/\?\?31mred\): ' \
+	--annotate=$'\xc2\x9b31mred+0x10'
+"$prohist" --format=folded "$dir/terminal.prf" > "$dir/terminal.out" 2> /dev/null
+check 'nor folded lines' has "$dir/terminal.out" \
+	$'^evil\\?\\?2J \\?2J \\?\xe4\xbd\x9b;.*;\\?\\?31mred'
+"$prohist" --format=json "$dir/terminal.prf" > "$dir/terminal.out"
+check 'nor JSON, which has escapes' has "$dir/terminal.out" \
+	$'"evil\\\\u009b2J \\\\ufffd2J \\\\u007f\xe4\xbd\x9b"'
+
+finish

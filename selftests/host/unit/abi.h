@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * abi.h - the layout of <linux/profil.h> is the same for every compiler
+ *
+ * Nothing to run: compilation fails if a size, an offset or a number differs.
+ * abi.sh compiles this file alone, as C90, as C++ and for 32 bits. It includes
+ * <linux/profil.h> first to show that this needs no other header.
+ */
+#include <linux/profil.h>
+
+#include <stddef.h>
+
+#define SAME(name, number, value) \
+	typedef char same_##name[(number) == (value) ? 1 : -1]
+#define SIZE(type, value) \
+	SAME(size_##type, sizeof(struct type), value)
+#define FIELD(type, field, offset, width) \
+	SAME(type##_##field, offsetof(struct type, field) == (offset) && \
+	     sizeof(((struct type *)0)->field) == (width), 1)
+
+SIZE(profil_region, 32);
+FIELD(profil_region, base, 0, 8);
+FIELD(profil_region, size, 8, 8);
+FIELD(profil_region, offset, 16, 8);
+FIELD(profil_region, scale, 24, 8);
+
+SIZE(profil_set, 48);
+FIELD(profil_set, size, 0, 4);
+FIELD(profil_set, flags, 4, 4);
+FIELD(profil_set, width, 8, 4);
+FIELD(profil_set, nr_regions, 12, 4);
+FIELD(profil_set, regions, 16, 8);
+FIELD(profil_set, period_ns, 24, 8);
+FIELD(profil_set, timeval, 32, 8);
+FIELD(profil_set, timeval_size, 40, 4);
+FIELD(profil_set, reserved, 44, 4);
+
+SIZE(profil_region_status, 40);
+FIELD(profil_region_status, counted, 0, 8);
+FIELD(profil_region_status, clipped, 8, 8);
+FIELD(profil_region_status, lost, 16, 8);
+FIELD(profil_region_status, kernel, 24, 8);
+FIELD(profil_region_status, state, 32, 4);
+FIELD(profil_region_status, reserved, 36, 4);
+
+SIZE(profil_counts, 56);
+FIELD(profil_counts, ticks, 0, 8);
+FIELD(profil_counts, counted, 8, 8);
+FIELD(profil_counts, clipped, 16, 8);
+FIELD(profil_counts, outside, 24, 8);
+FIELD(profil_counts, lost, 32, 8);
+FIELD(profil_counts, left_out, 40, 8);
+FIELD(profil_counts, kernel, 48, 8);
+
+SIZE(profil_status, 120);
+FIELD(profil_status, size, 0, 4);
+FIELD(profil_status, state, 4, 4);
+FIELD(profil_status, flags, 8, 4);
+FIELD(profil_status, width, 12, 4);
+FIELD(profil_status, period_ns, 16, 8);
+FIELD(profil_status, cpu_time_ns, 24, 8);
+FIELD(profil_status, counts, 32, 56);
+FIELD(profil_status, pending, 88, 8);
+FIELD(profil_status, unfollowed, 96, 8);
+FIELD(profil_status, regions, 104, 8);
+FIELD(profil_status, max_regions, 112, 4);
+FIELD(profil_status, nr_regions, 116, 4);
+
+SIZE(profil_info, 56);
+FIELD(profil_info, size, 0, 4);
+FIELD(profil_info, set_flags, 4, 4);
+FIELD(profil_info, clock, 8, 4);
+FIELD(profil_info, max_regions, 12, 4);
+FIELD(profil_info, default_period_ns, 16, 8);
+FIELD(profil_info, fast_period_ns, 24, 8);
+FIELD(profil_info, min_period_ns, 32, 8);
+FIELD(profil_info, max_period_ns, 40, 8);
+FIELD(profil_info, max_profiles, 48, 4);
+FIELD(profil_info, fast, 52, 4);
+
+SIZE(profil_account, 80);
+FIELD(profil_account, size, 0, 4);
+FIELD(profil_account, running, 4, 4);
+FIELD(profil_account, cpu_time_ns, 8, 8);
+FIELD(profil_account, counts, 16, 56);
+FIELD(profil_account, unfollowed, 72, 8);
+
+SAME(ioc_set, PROFIL_IOC_SET, 0xbd00);
+SAME(ioc_stop, PROFIL_IOC_STOP, 0xbd01);
+SAME(ioc_status, PROFIL_IOC_STATUS, 0xbd02);
+SAME(ioc_info, PROFIL_IOC_INFO, 0xbd03);
+SAME(ioc_account, PROFIL_IOC_ACCOUNT, 0xbd04);
+
+SAME(check, PROFIL_SET_CHECK, 0x1);
+SAME(user_only, PROFIL_SET_USER_ONLY, 0x2);
+SAME(svr4_arith, PROFIL_SET_SVR4_ARITH, 0x4);
+SAME(svr4_stop, PROFIL_SET_SVR4_STOP, 0x8);
+SAME(scale_one, PROFIL_SET_SCALE_ONE, 0x10);
+SAME(overflow_anywhere, PROFIL_SET_OVERFLOW_ANYWHERE, 0x20);
+SAME(no_overflow, PROFIL_SET_NO_OVERFLOW, 0x40);
+
+SAME(off, PROFIL_STATE_OFF, 0);
+SAME(on, PROFIL_STATE_ON, 1);
+SAME(full, PROFIL_STATE_FULL, 2);
+
+SAME(region_on, PROFIL_REGION_ON, 0);
+SAME(region_disabled, PROFIL_REGION_DISABLED, 1);
+SAME(region_empty, PROFIL_REGION_EMPTY, 2);
+SAME(region_unmapped, PROFIL_REGION_UNMAPPED, 3);
+SAME(region_readonly, PROFIL_REGION_READONLY, 4);
+SAME(region_nopage, PROFIL_REGION_NOPAGE, 5);
+SAME(region_device, PROFIL_REGION_DEVICE, 6);
+SAME(region_file, PROFIL_REGION_FILE, 7);
+
+SAME(clock_perf, PROFIL_CLOCK_PERF, 0);
+SAME(clock_hrtimer, PROFIL_CLOCK_HRTIMER, 1);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * api.h - <profil.h> compiles alone, beside <sys/profil.h>, and twice
+ *
+ * Nothing to run. The assignments show that the headers declare every name of
+ * the library, and that functions can have the same names as structures.
+ */
+#include <profil.h>
+#include <profil.h>
+
+int (*const set)(struct profil_set *) = profil_set;
+int (*const stop)(struct profil_status *, struct profil_region_status *,
+		  unsigned int) = profil_stop;
+int (*const status)(struct profil_status *, struct profil_region_status *,
+		    unsigned int) = profil_status;
+int (*const info)(struct profil_info *) = profil_info;
+const char *(*const state)(unsigned int) = profil_state_string;
+const char *(*const region_state)(unsigned int) = profil_region_state_string;
+void (*const svr4)(unsigned short *, size_t, size_t, unsigned int) =
+	profil_svr4;
+int (*const bsd)(unsigned short *, size_t, size_t, unsigned int) = profil_bsd;
+int (*const irix)(unsigned short *, size_t, size_t, unsigned int) =
+	profil_irix;
+int (*const several_of_irix)(struct prof *, int, struct timeval *,
+			     unsigned int) = sprofil_irix;
+int (*const several_of_glibc)(struct prof *, int, struct timeval *,
+			      unsigned int) = sprofil_glibc;
+int (*const sprofil_of_libc)(struct prof *, int, struct timeval *,
+			     unsigned int) = sprofil;

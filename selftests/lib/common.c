@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * common.c - helpers for the tests in the guest
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <linux/userfaultfd.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common.h"
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+uint64_t monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* CPU time of all threads of the process. */
+uint64_t process_cpu_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+uint64_t thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/*
+ * Long enough that a program that reads the clock in between spends nearly all
+ * its time in user mode, and much shorter than a millisecond.
+ */
+static void spin(void)
+{
+	volatile unsigned int i;
+
+	for (i = 0; i < 2000; i++)
+		;
+}
+
+/* Spend CPU time in user mode until the process has used @ns more. */
+void burn_process_ns(uint64_t ns)
+{
+	uint64_t end = process_cpu_ns() + ns;
+
+	while (process_cpu_ns() < end)
+		spin();
+}
+
+/* Spend CPU time in user mode until the calling thread has used @ns more. */
+void burn_thread_ns(uint64_t ns)
+{
+	uint64_t end = thread_cpu_ns() + ns;
+
+	while (thread_cpu_ns() < end)
+		spin();
+}
+
+/*
+ * Spend @ns with nearly all ticks in kernel mode. All elements of the vector
+ * point to one page, so that this works under any memory limit.
+ */
+void burn_kernel_ns(uint64_t ns)
+{
+	static char page[4096];
+	struct iovec vector[64];
+	uint64_t end = monotonic_ns() + ns;
+	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	for (int i = 0; i < 64; i++)
+		vector[i] = (struct iovec) { page, sizeof(page) };
+	while (monotonic_ns() < end)
+		if (readv(zero, vector, 64) < 0)
+			break;
+	close(zero);
+}
+
+/* One counter for each @width bytes of text. */
+struct profil_region region_of(const void *text, const void *end, void *bins,
+			       unsigned int width)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)bins,
+		.size = (uintptr_t)end - (uintptr_t)text,
+		.offset = (uintptr_t)text,
+		.scale = 65536,
+	};
+
+	region.size -= region.size % width;
+	return region;
+}
+
+/* One counter for all of the text. */
+struct profil_region counter_of(const void *text, const void *end, void *bin,
+				unsigned int width)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)bin,
+		.size = width,
+		.offset = (uintptr_t)text,
+		.scale = 65536 * width / ((uintptr_t)end - (uintptr_t)text),
+	};
+
+	return region;
+}
+
+struct profil_region overflow_bin(void *bin, unsigned int width)
+{
+	struct profil_region region = {
+		.base = (uintptr_t)bin,
+		.size = width,
+		.scale = 2,
+	};
+
+	return region;
+}
+
+/* profil_set() with defaults for the fields that most tests do not set. */
+int set_regions(const struct profil_region *regions, unsigned int nr,
+		unsigned int width, uint64_t period_ns, unsigned int flags)
+{
+	struct profil_set set = {
+		.size = sizeof(set),
+		.flags = flags,
+		.width = width,
+		.nr_regions = nr,
+		.regions = (uintptr_t)regions,
+		.period_ns = period_ns,
+	};
+
+	return profil_set(&set);
+}
+
+/* Like set_regions(), for one region and with the caller's descriptor. */
+int set_region_by(int fd, const struct profil_region *region,
+		  unsigned int width, uint64_t period_ns, unsigned int flags)
+{
+	struct profil_set set = {
+		.size = sizeof(set),
+		.flags = flags,
+		.width = width,
+		.nr_regions = 1,
+		.regions = (uintptr_t)region,
+		.period_ns = period_ns,
+	};
+
+	return ioctl(fd, PROFIL_IOC_SET, &set);
+}
+
+/* The stats of ended sessions; each byte is 0xee if the request fails. */
+struct profil_account account_of(int fd)
+{
+	struct profil_account account = { .size = sizeof(account) };
+
+	if (ioctl(fd, PROFIL_IOC_ACCOUNT, &account))
+		memset(&account, 0xee, sizeof(account));
+	return account;
+}
+
+/* Like account_of(), once at most @running sessions are left. */
+struct profil_account account_after(int fd, uint32_t running)
+{
+	struct profil_account account;
+	int tries = 10000;
+
+	do {
+		usleep(1000);
+		account = account_of(fd);
+	} while (account.running > running && --tries);
+	return account;
+}
+
+/* The status of the calling process; all bits set if the request fails. */
+struct profil_status status_now(void)
+{
+	struct profil_status status = { .size = sizeof(status) };
+
+	if (profil_status(&status, NULL, 0))
+		memset(&status, 0xff, sizeof(status));
+	return status;
+}
+
+static uint64_t ticks_now(bool counted)
+{
+	struct profil_status status = status_now();
+
+	if (status.state != PROFIL_STATE_ON)
+		return 0;
+	return counted ? status.counts.counted : status.counts.ticks;
+}
+
+static bool burn_more(bool counted, uint64_t nr)
+{
+	uint64_t period_ns = status_now().period_ns;
+	uint64_t end = process_cpu_ns() + 10 * (nr + 50) * period_ns;
+	uint64_t want = ticks_now(counted) + nr;
+
+	while (ticks_now(counted) < want && process_cpu_ns() < end)
+		burn_thread_ns(period_ns);
+	return ticks_now(counted) >= want;
+}
+
+/*
+ * Spend CPU time until the status has @nr more ticks. False if they do not come
+ * in ten times the time in which they are due.
+ */
+bool burn_ticks(uint64_t nr)
+{
+	return burn_more(false, nr);
+}
+
+/* Like burn_ticks(), for ticks added to counters. */
+bool burn_counted(uint64_t nr)
+{
+	return burn_more(true, nr);
+}
+
+/* Start a helper that mounts a file system at SILENT_FS; -1 if it cannot. */
+pid_t mount_silent_fs(void)
+{
+	char path[4096];
+	pid_t child;
+	int patience = 1000;
+
+	if (system("modprobe -q fuse; mkdir -p " SILENT_FS))
+		return -1;
+	helper_path(path, sizeof(path), "silent_fs");
+	child = fork_child();
+	if (!child) {
+		execl(path, path, SILENT_FS, NULL);
+		_exit(127);
+	}
+	while (access(SILENT_FS "/bins", F_OK) && --patience) {
+		if (waitpid(child, NULL, WNOHANG))
+			return -1;
+		usleep(10000);
+	}
+	return child;
+}
+
+/* Tasks that wait for the file system get an error. */
+int unmount_silent_fs(pid_t child)
+{
+	if (kill(child, SIGKILL) || wait_child(child) != -SIGKILL)
+		return -1;
+	return umount2(SILENT_FS, MNT_DETACH);
+}
+
+/*
+ * Register a page with a new userfaultfd: a task that touches it waits until
+ * the test serves the page. Return: the descriptor, or -1.
+ */
+int userfault(void *page, unsigned int flags)
+{
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | flags);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register area = {
+		.range = { (uintptr_t)page, sysconf(_SC_PAGESIZE) },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) ||
+			ioctl(fd, UFFDIO_REGISTER, &area))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Make an endless loop of one instruction at @pc; NULL if @pc is in use. */
+void *loop_at(uintptr_t pc)
+{
+	static const unsigned char jump_to_itself[] = { 0xeb, 0xfe };
+	uintptr_t page = pc & -sysconf(_SC_PAGESIZE);
+	size_t size = pc - page + sizeof(jump_to_itself);
+
+	if (mmap((void *)page, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		 0) != (void *)page)
+		return NULL;
+	return memcpy((void *)pc, jump_to_itself, sizeof(jump_to_itself));
+}
+
+/* Run @loop: from now on the thread has a single program counter. */
+void stand_still(void *loop)
+{
+	((void (*)(void))loop)();
+	__builtin_unreachable();
+}
+
+/* Bind the calling thread to one CPU. */
+int pin_to(int processor)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(processor, &one);
+	return sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* fork(), but the child dies with its parent, for example when a test fails. */
+pid_t fork_child(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+/* Wait for a child. Return: its exit status, or minus the signal it died of. */
+int wait_child(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		return -1000;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/*
+ * Find a program of programs/: beside the calling program if installed, else in
+ * programs/ beside its directory, as in the build tree.
+ */
+void helper_path(char *path, size_t size, const char *name)
+{
+	char directory[PATH_MAX + 1] = "";
+
+	if (readlink("/proc/self/exe", directory, PATH_MAX) < 0)
+		return;
+	dirname(directory);
+	snprintf(path, size, "%s/%s", directory, name);
+	if (access(path, X_OK))
+		snprintf(path, size, "%s/programs/%s", dirname(directory),
+			 name);
+}
+
+/* Write a kernel parameter; -1 and errno if the kernel rejects the value. */
+int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t length = strlen(text);
+	int error;
+
+	if (fd < 0)
+		return -1;
+	error = write(fd, text, length) == length ? 0 : errno;
+	close(fd);
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+uint64_t sum16(const uint16_t *bins, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *bins++;
+	return sum;
+}
+
+uint64_t sum32(const uint32_t *bins, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *bins++;
+	return sum;
+}
+
+uint64_t sum64(const uint64_t *bins, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += *bins++;
+	return sum;
+}
+
+/* How far a number is from its mean, in standard deviations. */
+double sigmas(double seen, double mean, double variance)
+{
+	return (seen - mean) / sqrt(variance);
+}
+
+/*
+ * Read the status and the clocks at the same moment. The process may lose the
+ * CPU in between, so take the shortest of several readings.
+ */
+struct moment moment_now(void)
+{
+	struct moment moment = { 0 };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t begin = process_cpu_ns();
+		struct profil_status status = status_now();
+		uint64_t end = process_cpu_ns();
+
+		if (end - begin >= least)
+			continue;
+		least = end - begin;
+		moment.status = status;
+		moment.cpu_ns = begin + least / 2;
+		moment.time_ns = monotonic_ns();
+	}
+	return moment;
+}
+
+double due_ticks(const struct moment *from, const struct moment *to)
+{
+	return (double)(to->status.cpu_time_ns - from->status.cpu_time_ns) /
+	       to->status.period_ns;
+}
+
+/*
+ * On each CPU, a period of which the process runs the fraction q adds q(1 - q)
+ * to the variance. The sum is at most the number of periods that the process
+ * ran, and at most the number that it left to others; but on each CPU the two
+ * moments cut a period each, which adds up to 1/4.
+ */
+double due_variance(const struct moment *from, const struct moment *to)
+{
+	double processors = sysconf(_SC_NPROCESSORS_ONLN);
+	double time = (double)(to->time_ns - from->time_ns) /
+		      to->status.period_ns;
+	double ran = due_ticks(from, to);
+
+	return processors / 2 + fmax(0, fmin(ran, processors * time - ran));
+}
+
+/*
+ * Factor for tolerances of CPU time. The kernel and the module charge
+ * interrupts and context switches to tasks at different points, and sanitizers
+ * make both many times longer.
+ */
+double slack(void)
+{
+	return access("/proc/lockdep", F_OK) ? 1 : 10;
+}

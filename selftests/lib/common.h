@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * common.h - helpers for the tests in the guest
+ *
+ * Include it after kselftest_harness.h.
+ */
+#ifndef SELFTESTS_COMMON_H
+#define SELFTESTS_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <profil.h>
+
+#define MS	1000000ULL
+#define SECOND	1000000000ULL
+
+/* Seconds: so long that only a hanging test exceeds it, even on a busy host. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT 600
+
+/* Bounds of the program's text, from the linker. */
+extern const char __executable_start, etext;
+
+/*
+ * A function in a section of its own; TEXT_OF(name) is the start and end of its
+ * text, by symbols that the linker defines.
+ */
+#define OWN_TEXT(name) \
+	extern const char __start_text_##name[], __stop_text_##name[]; \
+	__attribute__((noinline, section("text_" #name)))
+#define TEXT_OF(name)	__start_text_##name, __stop_text_##name
+
+uint64_t monotonic_ns(void);
+uint64_t process_cpu_ns(void);
+uint64_t thread_cpu_ns(void);
+
+void burn_process_ns(uint64_t ns);
+void burn_thread_ns(uint64_t ns);
+void burn_kernel_ns(uint64_t ns);
+
+struct profil_region region_of(const void *text, const void *end, void *bins,
+			       unsigned int width);
+struct profil_region counter_of(const void *text, const void *end, void *bin,
+				unsigned int width);
+struct profil_region overflow_bin(void *bin, unsigned int width);
+
+int set_regions(const struct profil_region *regions, unsigned int nr,
+		unsigned int width, uint64_t period_ns, unsigned int flags);
+
+int set_region_by(int fd, const struct profil_region *region,
+		  unsigned int width, uint64_t period_ns, unsigned int flags);
+
+struct profil_account account_of(int fd);
+struct profil_account account_after(int fd, uint32_t running);
+struct profil_status status_now(void);
+bool burn_ticks(uint64_t nr);
+bool burn_counted(uint64_t nr);
+
+void *loop_at(uintptr_t pc);
+void __attribute__((noreturn)) stand_still(void *loop);
+
+int pin_to(int processor);
+pid_t fork_child(void);
+int wait_child(pid_t child);
+void helper_path(char *path, size_t size, const char *name);
+int write_file(const char *path, const char *text);
+
+/* A file system with a file "bins" of one page, which opens but never reads. */
+#define SILENT_FS	"/run/profil-silent"
+
+pid_t mount_silent_fs(void);
+int unmount_silent_fs(pid_t child);
+
+int userfault(void *page, unsigned int flags);
+
+uint64_t sum16(const uint16_t *bins, size_t nr);
+uint64_t sum32(const uint32_t *bins, size_t nr);
+uint64_t sum64(const uint64_t *bins, size_t nr);
+
+double sigmas(double seen, double mean, double variance);
+double slack(void);
+
+/*
+ * Numbers must be within this many standard deviations: a binomial number with
+ * a mean of 40 or more exceeds them less than once in ten million times.
+ */
+#define SIGMAS	6.0
+
+/* Check a number that depends on the times of ticks; log its deviation. */
+#define EXPECT_CHANCE(what, seen, mean, variance) do { \
+	double off_by = sigmas((seen), (mean), (variance)); \
+	TH_LOG("%s: %.1f, due %.1f: %+.2f sigma", (what), (double)(seen), \
+	       (double)(mean), off_by); \
+	EXPECT_LT(-SIGMAS, off_by); \
+	EXPECT_GT(SIGMAS, off_by); \
+} while (0)
+
+/* Every tick has exactly one outcome, in any status at any time. */
+#define EXPECT_CONSERVED(status) \
+	EXPECT_EQ((status)->counts.ticks, \
+		  (status)->counts.counted + (status)->counts.clipped + \
+			  (status)->counts.outside + (status)->counts.lost + \
+			  (status)->counts.left_out)
+
+/* The progress of a profiled process at one moment. */
+struct moment {
+	struct profil_status status;
+	uint64_t cpu_ns;
+	uint64_t time_ns;
+};
+
+struct moment moment_now(void);
+double due_ticks(const struct moment *from, const struct moment *to);
+double due_variance(const struct moment *from, const struct moment *to);
+
+/* Check that every due tick came between two moments. */
+#define EXPECT_TICKS(from, to) do { \
+	EXPECT_CHANCE("ticks", (to)->status.counts.ticks - (from)->status.counts.ticks, \
+		      due_ticks(from, to), due_variance(from, to)); \
+	EXPECT_CONSERVED(&(to)->status); \
+} while (0)
+
+/* Check that the profile covers the CPU time of the process, within @part. */
+#define EXPECT_COVERED(from, to, part) do { \
+	double cpu_ns = (to)->cpu_ns - (from)->cpu_ns; \
+	double more_ns = (to)->status.cpu_time_ns - \
+			 (from)->status.cpu_time_ns - cpu_ns; \
+	double allowed_ns = slack() * (part) * cpu_ns; \
+	TH_LOG("CPU time %.3f s, covered: %+.3f ms", cpu_ns / 1e9, \
+	       more_ns / 1e6); \
+	EXPECT_GE(allowed_ns, more_ns); \
+	EXPECT_LE(-allowed_ns, more_ns); \
+} while (0)
+
+/* Check that a call succeeds; log the error if it does not. */
+#define EXPECT_OK(call) do { \
+	int result = (call); \
+	if (result) \
+		TH_LOG("%s: %s", #call, strerror(errno)); \
+	EXPECT_EQ(0, result); \
+} while (0)
+
+/* Check that a call fails with @error. */
+#define EXPECT_ERROR(error, call) do { \
+	errno = 0; \
+	EXPECT_EQ(-1, (call)); \
+	EXPECT_EQ((error), errno); \
+} while (0)
+
+#endif /* SELFTESTS_COMMON_H */

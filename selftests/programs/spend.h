@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spend.h - spend CPU time in a known place, and print how much
+ */
+#ifndef PROGRAMS_SPEND_H
+#define PROGRAMS_SPEND_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+/* A section of its own, for which the linker defines start and end symbols. */
+#define OWN_TEXT(name) \
+	extern const char __start_text_##name[], __stop_text_##name[]; \
+	__attribute__((noinline, section("text_" #name)))
+
+#define LOOP(count) do { \
+	volatile unsigned int i; \
+	for (i = 0; i < (count); i++) \
+		; \
+} while (0)
+
+static inline uint64_t thread_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+/* Spend at least @ns of CPU time in @function. Returns how much it was. */
+static inline uint64_t spend(void (*function)(void), uint64_t ns)
+{
+	uint64_t begin = thread_ns(), now;
+
+	do {
+		function();
+		now = thread_ns();
+	} while (now - begin < ns);
+	return now - begin;
+}
+
+static inline void print(const char *name, const char *start, const char *end,
+			 uint64_t ns)
+{
+	printf("%s %#lx %#lx %llu\n", name, (unsigned long)start,
+	       (unsigned long)end, (unsigned long long)ns);
+	fflush(stdout);
+}
+
+#endif /* PROGRAMS_SPEND_H */

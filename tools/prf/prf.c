@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * prf.c - the profile of a run, in memory
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prf/prf.h"
+#include "util/array.h"
+
+/**
+ * prf_init() - make an empty run
+ * @prf: receives the run; free with prf_free()
+ * @command: the command line
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int prf_init(struct prf *prf, const char *command)
+{
+	memset(prf, 0, sizeof(*prf));
+	prf->command = strdup(command);
+	return prf->command ? 0 : -1;
+}
+
+/** prf_add_exec() - add an exec */
+struct prf_exec *prf_add_exec(struct prf *prf, const char *name,
+			      const char *reason)
+{
+	struct prf_exec *exec = array_grow(prf->execs, prf->nr,
+					   sizeof(*exec));
+
+	if (!exec)
+		return NULL;
+	prf->execs = exec;
+	exec += prf->nr;
+	memset(exec, 0, sizeof(*exec));
+	exec->name = strdup(name);
+	exec->reason = strdup(reason);
+	if (!exec->name || !exec->reason) {
+		free(exec->name);
+		free(exec->reason);
+		return NULL;
+	}
+	prf->nr++;
+	return exec;
+}
+
+/** prf_add_dso() - add an executable mapping */
+struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path)
+{
+	struct prf_dso *dso = array_grow(exec->dsos, exec->nr, sizeof(*dso));
+
+	if (!dso)
+		return NULL;
+	exec->dsos = dso;
+	dso += exec->nr;
+	memset(dso, 0, sizeof(*dso));
+	dso->bucket_bytes = 1;
+	dso->path = strdup(path);
+	if (!dso->path)
+		return NULL;
+	exec->nr++;
+	return dso;
+}
+
+/** prf_add_bucket() - add a bucket after the last one */
+int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count)
+{
+	struct prf_bucket *buckets = array_grow(dso->buckets, dso->nr,
+						sizeof(*buckets));
+
+	if (!buckets)
+		return -1;
+	dso->buckets = buckets;
+	buckets[dso->nr].offset = offset;
+	buckets[dso->nr].count = count;
+	dso->nr++;
+	return 0;
+}
+
+/** prf_dso_ticks() - sum up the ticks of a DSO's buckets */
+uint64_t prf_dso_ticks(const struct prf_dso *dso)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < dso->nr; i++)
+		ticks += dso->buckets[i].count;
+	return ticks;
+}
+
+static void free_exec(struct prf_exec *exec)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++) {
+		free(exec->dsos[i].buckets);
+		free(exec->dsos[i].path);
+	}
+	free(exec->dsos);
+	free(exec->name);
+	free(exec->reason);
+}
+
+/** prf_free() - free all memory of a run, and make it empty */
+void prf_free(struct prf *prf)
+{
+	size_t i;
+
+	for (i = 0; i < prf->nr; i++)
+		free_exec(&prf->execs[i]);
+	free(prf->execs);
+	free(prf->command);
+	memset(prf, 0, sizeof(*prf));
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * prf.h - the profile of a run, in memory and in a file
+ *
+ * Documentation/man/prf.5 describes the file format byte by byte. prf_read()
+ * validates its input: all it returns keeps to the ranges given here.
+ */
+#ifndef PRF_H
+#define PRF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PRF_MAGIC	"\x89PROFIL\n"
+#define PRF_MAGIC_SIZE	8
+#define PRF_VERSION	1
+#define PRF_BUILD_ID	32
+
+/*
+ * Maximum of any number of ticks, and of its sum over a file, so that sums over
+ * several files fit into 64 bits.
+ */
+#define PRF_MOST	(1ULL << 48)
+
+enum prf_type {
+	PRF_RUN = 1,
+	PRF_EXEC = 2,
+	PRF_DSO = 3,
+	PRF_HIST = 4,
+	PRF_KERNEL = 5,
+	PRF_END = 255,
+};
+
+/* Size of each record's fixed part, before strings or buckets, in bytes. */
+#define PRF_RUN_SIZE	40
+#define PRF_EXEC_SIZE	104
+#define PRF_DSO_SIZE	64
+#define PRF_HIST_SIZE	8
+#define PRF_KERNEL_SIZE	16
+#define PRF_END_SIZE	8
+
+enum prf_clock {
+	PRF_CLOCK_PERF = 1,
+	PRF_CLOCK_HRTIMER = 2,
+	PRF_CLOCK_PERF_EVENT_OPEN = 3,
+};
+
+#define PRF_FLAG_USER_ONLY	1u
+
+enum prf_exit {
+	PRF_EXITED = 0,
+	PRF_SIGNALLED = 1,
+};
+
+enum prf_kind {
+	PRF_PROGRAM = 1,
+	PRF_LIBRARY = 2,
+	PRF_LOADER = 3,
+	PRF_VDSO = 4,
+	PRF_ANONYMOUS = 5,
+};
+
+enum prf_reach {
+	PRF_FOLLOWED = 0,
+	PRF_NOT_REACHED = 1,
+};
+
+/**
+ * struct prf_bucket - ticks of a range of text
+ * @offset: bytes from the start of the DSO, a multiple of its bucket_bytes
+ * @count: number of ticks, never 0
+ */
+struct prf_bucket {
+	uint64_t offset;
+	uint64_t count;
+};
+
+/**
+ * struct prf_dso - an executable mapping
+ * @start: first run-time address
+ * @end: first address after it
+ * @pgoff: offset in the file of @start, in bytes
+ * @kind: enum prf_kind
+ * @build_id_len: bytes of @build_id, 0 if the DSO has none
+ * @build_id: build ID of the file
+ * @bucket_bytes: bytes of text in each bucket, a power of two
+ * @nr: number of buckets
+ * @buckets: buckets with ticks, sorted by offset
+ * @path: path of the file, or name of the mapping
+ */
+struct prf_dso {
+	uint64_t start;
+	uint64_t end;
+	uint64_t pgoff;
+	uint32_t kind;
+	uint32_t build_id_len;
+	uint8_t build_id[PRF_BUILD_ID];
+	uint32_t bucket_bytes;
+	size_t nr;
+	struct prf_bucket *buckets;
+	char *path;
+};
+
+/**
+ * struct prf_exec - a program image, from exec to the next exec or the end
+ * @pid: PID of the process
+ * @ppid: PID of its parent
+ * @start_ns: time of the exec, since the start of the run
+ * @cpu_ns: CPU time, from the scheduler
+ * @covered_ns: CPU time profiled
+ * @ticks: all ticks: the sum of the next five
+ * @counted: ticks in buckets, or in @kernel_count
+ * @clipped: ticks dropped because their counter was full
+ * @outside: ticks in no region
+ * @lost: ticks that could not be counted
+ * @left_out: ticks in kernel mode that are not counted, by option or for lack
+ *	of permission
+ * @kernel: ticks in kernel mode, each also in one of the above
+ * @unfollowed: children that could not inherit the profile
+ * @reach: enum prf_reach
+ * @kernel_count: ticks in kernel mode that are counted for no DSO
+ * @nr: number of DSOs
+ * @dsos: its executable mappings
+ * @name: path of the program
+ * @reason: why it was not profiled, or empty
+ */
+struct prf_exec {
+	uint32_t pid;
+	uint32_t ppid;
+	uint64_t start_ns;
+	uint64_t cpu_ns;
+	uint64_t covered_ns;
+	uint64_t ticks;
+	uint64_t counted;
+	uint64_t clipped;
+	uint64_t outside;
+	uint64_t lost;
+	uint64_t left_out;
+	uint64_t kernel;
+	uint64_t unfollowed;
+	uint32_t reach;
+	uint64_t kernel_count;
+	size_t nr;
+	struct prf_dso *dsos;
+	char *name;
+	char *reason;
+};
+
+/**
+ * struct prf - the profile of a run
+ * @start_unix_ns: start, in nanoseconds since the epoch
+ * @wall_ns: duration
+ * @period_ns: actual mean CPU time between ticks
+ * @clock: enum prf_clock
+ * @flags: PRF_FLAG_USER_ONLY
+ * @exit_kind: enum prf_exit
+ * @exit_code: exit status, or signal number
+ * @nr: number of execs
+ * @execs: in the order in which they started
+ * @command: the command line, for display
+ */
+struct prf {
+	uint64_t start_unix_ns;
+	uint64_t wall_ns;
+	uint64_t period_ns;
+	uint32_t clock;
+	uint32_t flags;
+	uint32_t exit_kind;
+	uint32_t exit_code;
+	size_t nr;
+	struct prf_exec *execs;
+	char *command;
+};
+
+/**
+ * struct prf_at - position of an iteration over the DSOs of runs
+ * @run: index of the run
+ * @exec: index of the exec in the run
+ * @dso: index of the next DSO in the exec
+ */
+struct prf_at {
+	size_t run;
+	size_t exec;
+	size_t dso;
+};
+
+/**
+ * struct prf_error - why a file is invalid
+ * @offset: offset in the file at which the error was found, in bytes
+ * @text: the error, a static string
+ */
+struct prf_error {
+	uint64_t offset;
+	const char *text;
+};
+
+/*
+ * prf_add_*() copy the strings and set everything else to zero. A pointer that
+ * they return is valid until the next element of that type is added. NULL or -1
+ * if out of memory.
+ */
+int prf_init(struct prf *prf, const char *command);
+struct prf_exec *prf_add_exec(struct prf *prf, const char *name,
+			      const char *reason);
+struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path);
+int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count);
+uint64_t prf_dso_ticks(const struct prf_dso *dso);
+void prf_free(struct prf *prf);
+
+const struct prf_dso *prf_next(const struct prf *runs, size_t nr,
+			       struct prf_at *at);
+bool prf_same_dso(const struct prf_dso *a, const struct prf_dso *b);
+const struct prf_dso *prf_program(const struct prf *runs, size_t nr);
+const struct prf_dso *prf_find_dso(const struct prf *runs, size_t nr,
+				   const char *name);
+
+int prf_write(FILE *file, const struct prf *prf);
+int prf_read(const void *data, size_t size, struct prf *prf,
+	     struct prf_error *error);
+
+#endif /* PRF_H */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * prf_write.c - write the native format
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "prf/prf.h"
+
+/* An output file and the checksum of all bytes written so far. */
+struct out {
+	FILE *file;
+	uLong crc;
+};
+
+/* Errors stick to the stream; prf_write() checks them at the end. */
+static void put(struct out *out, const void *data, size_t size)
+{
+	fwrite(data, 1, size, out->file);
+	out->crc = crc32_z(out->crc, data, size);
+}
+
+static void put32(struct out *out, uint32_t number)
+{
+	number = htole32(number);
+	put(out, &number, sizeof(number));
+}
+
+static void put64(struct out *out, uint64_t number)
+{
+	number = htole64(number);
+	put(out, &number, sizeof(number));
+}
+
+static void pad(struct out *out, size_t size)
+{
+	static const uint8_t zeros[8];
+
+	put(out, zeros, -size & 7);
+}
+
+/* Write a record's header; @strings is the length of its strings, unpadded. */
+static void put_header(struct out *out, enum prf_type type, size_t fixed,
+		       size_t strings)
+{
+	put32(out, type);
+	put32(out, fixed + strings + (-strings & 7));
+}
+
+static void put_run(struct out *out, const struct prf *prf)
+{
+	size_t size = strlen(prf->command) + 1;
+
+	put_header(out, PRF_RUN, PRF_RUN_SIZE, size);
+	put64(out, prf->start_unix_ns);
+	put64(out, prf->wall_ns);
+	put64(out, prf->period_ns);
+	put32(out, prf->clock);
+	put32(out, prf->flags);
+	put32(out, prf->exit_kind);
+	put32(out, prf->exit_code);
+	put(out, prf->command, size);
+	pad(out, size);
+}
+
+static void put_exec_counts(struct out *out, const struct prf_exec *exec)
+{
+	put64(out, exec->start_ns);
+	put64(out, exec->cpu_ns);
+	put64(out, exec->covered_ns);
+	put64(out, exec->ticks);
+	put64(out, exec->counted);
+	put64(out, exec->clipped);
+	put64(out, exec->outside);
+	put64(out, exec->lost);
+	put64(out, exec->left_out);
+	put64(out, exec->kernel);
+	put64(out, exec->unfollowed);
+}
+
+static void put_exec(struct out *out, const struct prf_exec *exec)
+{
+	size_t name = strlen(exec->name) + 1;
+	size_t reason = strlen(exec->reason) + 1;
+
+	put_header(out, PRF_EXEC, PRF_EXEC_SIZE, name + reason);
+	put32(out, exec->pid);
+	put32(out, exec->ppid);
+	put_exec_counts(out, exec);
+	put32(out, exec->reach);
+	put32(out, 0);
+	put(out, exec->name, name);
+	put(out, exec->reason, reason);
+	pad(out, name + reason);
+}
+
+static void put_dso(struct out *out, const struct prf_dso *dso)
+{
+	size_t size = strlen(dso->path) + 1;
+
+	put_header(out, PRF_DSO, PRF_DSO_SIZE, size);
+	put64(out, dso->start);
+	put64(out, dso->end);
+	put64(out, dso->pgoff);
+	put32(out, dso->kind);
+	put32(out, dso->build_id_len);
+	put(out, dso->build_id, sizeof(dso->build_id));
+	put(out, dso->path, size);
+	pad(out, size);
+}
+
+static void put_hist(struct out *out, const struct prf_dso *dso)
+{
+	size_t i;
+
+	put_header(out, PRF_HIST,
+		   PRF_HIST_SIZE + dso->nr * sizeof(*dso->buckets), 0);
+	put32(out, dso->bucket_bytes);
+	put32(out, 0);
+	for (i = 0; i < dso->nr; i++) {
+		put64(out, dso->buckets[i].offset);
+		put64(out, dso->buckets[i].count);
+	}
+}
+
+static void put_kernel(struct out *out, const struct prf_exec *exec)
+{
+	put_header(out, PRF_KERNEL, PRF_KERNEL_SIZE, 0);
+	put64(out, exec->kernel_count);
+	put64(out, 0);
+}
+
+static void put_end(struct out *out)
+{
+	uLong crc = out->crc;
+
+	put_header(out, PRF_END, PRF_END_SIZE, 0);
+	put64(out, crc);
+}
+
+/* The length of a record has 32 bits. */
+static bool fits(const struct prf *prf)
+{
+	const size_t most = (UINT32_MAX - PRF_HIST_SIZE) /
+		sizeof(struct prf_bucket);
+	size_t i, j;
+
+	for (i = 0; i < prf->nr; i++)
+		for (j = 0; j < prf->execs[i].nr; j++)
+			if (prf->execs[i].dsos[j].nr > most)
+				return false;
+	return true;
+}
+
+/**
+ * prf_write() - write a run
+ * @file: output stream; not closed
+ * @prf: the run
+ *
+ * Return: 0, or -1 with errno.
+ */
+int prf_write(FILE *file, const struct prf *prf)
+{
+	struct out out = { .file = file, .crc = crc32_z(0, NULL, 0) };
+	size_t i, j;
+
+	if (!fits(prf)) {
+		errno = EFBIG;
+		return -1;
+	}
+	put(&out, PRF_MAGIC, PRF_MAGIC_SIZE);
+	put32(&out, PRF_VERSION);
+	put32(&out, 0);
+	put_run(&out, prf);
+	for (i = 0; i < prf->nr; i++) {
+		const struct prf_exec *exec = &prf->execs[i];
+
+		put_exec(&out, exec);
+		for (j = 0; j < exec->nr; j++) {
+			put_dso(&out, &exec->dsos[j]);
+			put_hist(&out, &exec->dsos[j]);
+		}
+		put_kernel(&out, exec);
+	}
+	put_end(&out);
+	return fflush(file) || ferror(file) ? -1 : 0;
+}

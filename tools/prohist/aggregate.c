@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * aggregate.c - sum up profiles, and find their functions
+ */
+#include <err.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prohist/aggregate.h"
+#include "util/xalloc.h"
+
+static enum sum_class class_of(uint32_t kind)
+{
+	if (kind == PRF_PROGRAM)
+		return SUM_PROGRAM;
+	return kind == PRF_ANONYMOUS ? SUM_OTHER : SUM_LIBRARIES;
+}
+
+static bool same(const struct sum_dso *dso, enum sum_class class,
+		 const struct prf_dso *mapping)
+{
+	return dso->class == class &&
+		dso->build_id_len == mapping->build_id_len &&
+		!memcmp(dso->build_id, mapping->build_id,
+			mapping->build_id_len) &&
+		!strcmp(dso->path, mapping->path);
+}
+
+static struct sum_dso *find_dso(const struct sum *sum,
+				enum sum_class class,
+				const struct prf_dso *mapping)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++)
+		if (same(&sum->dsos[i], class, mapping))
+			return &sum->dsos[i];
+	return NULL;
+}
+
+static struct sum_dso *get_dso(struct sum *sum, enum sum_class class,
+			       const struct prf_dso *mapping)
+{
+	struct sum_dso *dso = find_dso(sum, class, mapping);
+
+	if (dso)
+		return dso;
+	sum->dsos = one_more(sum->dsos, sum->nr_dsos,
+			     sizeof(*dso));
+	dso = &sum->dsos[sum->nr_dsos++];
+	memset(dso, 0, sizeof(*dso));
+	dso->path = copy(mapping->path);
+	dso->class = class;
+	dso->build_id_len = mapping->build_id_len;
+	memcpy(dso->build_id, mapping->build_id, mapping->build_id_len);
+	if (symbols_open(&dso->symbols, dso->path, mapping))
+		err(1, NULL);
+	if (symbols_known(&dso->symbols))
+		symbols_text(&dso->symbols, &dso->start, &dso->end);
+	return dso;
+}
+
+/* Extend the text of a DSO without symbols, in file offsets. */
+static void widen(struct sum_dso *dso, const struct prf_dso *mapping)
+{
+	uint64_t end = mapping->pgoff + (mapping->end - mapping->start);
+
+	if (symbols_known(&dso->symbols) || dso->path[0] == '[')
+		return;
+	if (!dso->end || mapping->pgoff < dso->start)
+		dso->start = mapping->pgoff;
+	if (end > dso->end)
+		dso->end = end;
+}
+
+static void add_bucket(struct sum_dso *dso,
+		       const struct sum_bucket *bucket)
+{
+	dso->buckets = one_more(dso->buckets, dso->nr_buckets,
+				sizeof(*bucket));
+	dso->buckets[dso->nr_buckets++] = *bucket;
+	dso->ticks += bucket->ticks;
+}
+
+static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
+			double period_ns)
+{
+	struct sum_dso *dso = get_dso(sum, class_of(mapping->kind),
+				      mapping);
+	size_t i;
+
+	widen(dso, mapping);
+	for (i = 0; i < mapping->nr; i++) {
+		const struct prf_bucket *bucket = &mapping->buckets[i];
+		const struct sum_bucket new = {
+			.address = symbols_address(&dso->symbols, mapping,
+						   bucket->offset),
+			.bytes = mapping->bucket_bytes,
+			.ticks = bucket->count,
+			.ns = bucket->count * period_ns,
+		};
+
+		add_bucket(dso, &new);
+		sum->bucket_ticks += bucket->count;
+	}
+}
+
+/* Add ticks with only a known class. */
+static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks,
+		      double period_ns)
+{
+	const struct sum_bucket bucket = {
+		.bytes = 1,
+		.ticks = ticks,
+		.ns = ticks * period_ns,
+	};
+	const struct prf_dso mapping = {
+		.kind = PRF_ANONYMOUS,
+		.path = class == SUM_KERNEL ? "[kernel]" : "[elsewhere]",
+	};
+
+	if (ticks)
+		add_bucket(get_dso(sum, class, &mapping), &bucket);
+}
+
+static void add_missed(struct sum *sum, const struct prf_exec *exec)
+{
+	struct sum_missed *missed;
+
+	sum->missed = one_more(sum->missed, sum->nr_missed, sizeof(*missed));
+	missed = &sum->missed[sum->nr_missed++];
+	missed->name = copy(exec->name);
+	missed->reason = copy(exec->reason);
+}
+
+static void add_exec(struct sum *sum, const struct prf_exec *exec,
+		     double period_ns)
+{
+	struct prf_exec *numbers = &sum->numbers;
+	size_t i;
+
+	numbers->cpu_ns += exec->cpu_ns;
+	numbers->covered_ns += exec->covered_ns;
+	numbers->ticks += exec->ticks;
+	numbers->counted += exec->counted;
+	numbers->clipped += exec->clipped;
+	numbers->outside += exec->outside;
+	numbers->lost += exec->lost;
+	numbers->left_out += exec->left_out;
+	numbers->kernel += exec->kernel;
+	numbers->unfollowed += exec->unfollowed;
+	for (i = 0; i < exec->nr; i++)
+		if (exec->dsos[i].nr)
+			add_mapping(sum, &exec->dsos[i], period_ns);
+	sum->bucket_ticks += exec->kernel_count;
+	add_whole(sum, SUM_KERNEL, exec->kernel_count + exec->left_out,
+		  period_ns);
+	add_whole(sum, SUM_OTHER, exec->outside, period_ns);
+	if (exec->reach == PRF_NOT_REACHED)
+		add_missed(sum, exec);
+}
+
+/**
+ * sum_add() - add a profile
+ * @sum: zeroed, or with profiles added, but not finished
+ * @prf: the profile
+ */
+void sum_add(struct sum *sum, const struct prf *prf)
+{
+	uint64_t before = sum->numbers.ticks;
+	size_t i;
+
+	if (!sum->files) {
+		sum->command = copy(prf->command);
+		sum->clock = prf->clock;
+	}
+	if (sum->clock != prf->clock)
+		sum->clock = 0;
+	if (prf->flags & PRF_FLAG_USER_ONLY)
+		sum->user_only = true;
+	sum->files++;
+	sum->wall_ns += prf->wall_ns;
+	for (i = 0; i < prf->nr; i++)
+		add_exec(sum, &prf->execs[i], prf->period_ns);
+	sum->time_ns += (double)(sum->numbers.ticks - before) * prf->period_ns;
+	sum->period_ns = sum->numbers.ticks ?
+		sum->time_ns / sum->numbers.ticks : prf->period_ns;
+}
+
+static int same_first(const void *a, const void *b)
+{
+	const struct sum_function *f = a, *g = b;
+
+	if (f->dso != g->dso)
+		return f->dso < g->dso ? -1 : 1;
+	return strcmp(f->name, g->name);
+}
+
+static int more_first(const void *a, const void *b)
+{
+	const struct sum_function *f = a, *g = b;
+
+	if (f->ticks != g->ticks)
+		return f->ticks < g->ticks ? 1 : -1;
+	return same_first(a, b);
+}
+
+static void add_functions(struct sum *sum, size_t index)
+{
+	const struct sum_dso *dso = &sum->dsos[index];
+	struct sum_function *function;
+	size_t i;
+
+	for (i = 0; i < dso->nr_pieces; i++) {
+		sum->functions = one_more(sum->functions, sum->nr_functions,
+					  sizeof(*function));
+		function = &sum->functions[sum->nr_functions++];
+		function->name = copy(dso->pieces[i].name);
+		function->dso = index;
+		function->ticks = dso->pieces[i].ticks;
+	}
+}
+
+static void merge_functions(struct sum *sum)
+{
+	struct sum_function *list = sum->functions;
+	size_t i, nr = 0;
+
+	for (i = 0; i < sum->nr_functions; i++) {
+		if (nr && !same_first(&list[nr - 1], &list[i])) {
+			list[nr - 1].ticks += list[i].ticks;
+			free(list[i].name);
+			continue;
+		}
+		list[nr++] = list[i];
+	}
+	sum->nr_functions = nr;
+}
+
+/** sum_finish() - after the last sum_add(), merge functions and sort them */
+void sum_finish(struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++) {
+		struct sum_dso *dso = &sum->dsos[i];
+
+		sum_find_pieces(dso);
+		add_functions(sum, i);
+		sum->classes[dso->class] += dso->ticks;
+		sum->placed += dso->ticks;
+	}
+	if (sum->nr_functions) {
+		qsort(sum->functions, sum->nr_functions,
+		      sizeof(*sum->functions), same_first);
+		merge_functions(sum);
+		qsort(sum->functions, sum->nr_functions,
+		      sizeof(*sum->functions), more_first);
+	}
+}
+
+/** sum_dso() - find the DSO of a mapping; NULL if it has no ticks */
+const struct sum_dso *sum_dso(const struct sum *sum,
+			      const struct prf_dso *mapping)
+{
+	return find_dso(sum, class_of(mapping->kind), mapping);
+}
+
+/** sum_adds_up() - is every tick accounted for? */
+bool sum_adds_up(const struct sum *sum)
+{
+	const struct prf_exec *numbers = &sum->numbers;
+
+	return numbers->ticks == numbers->counted + numbers->clipped +
+		numbers->outside + numbers->lost + numbers->left_out &&
+		numbers->counted == sum->bucket_ticks;
+}
+
+/** sum_percent() - share of all ticks in any of the classes, in percent */
+double sum_percent(const struct sum *sum, uint64_t ticks)
+{
+	return sum->placed ? 100.0 * ticks / sum->placed : 0;
+}
+
+/**
+ * sum_error() - half width of a share's 95 % confidence interval, in percent
+ *
+ * Uses the normal approximation.
+ */
+double sum_error(const struct sum *sum, uint64_t ticks)
+{
+	double share = sum_percent(sum, ticks) / 100;
+
+	return sum->placed ? 196 * sqrt(share * (1 - share) / sum->placed) : 0;
+}
+
+/** sum_class_name() - name of a class in reports */
+const char *sum_class_name(enum sum_class class)
+{
+	static const char * const names[SUM_CLASSES] = {
+		[SUM_PROGRAM] = "program",
+		[SUM_LIBRARIES] = "libraries",
+		[SUM_KERNEL] = "kernel",
+		[SUM_OTHER] = "other",
+	};
+
+	return names[class];
+}
+
+/** sum_dso_name() - path of a DSO without directories */
+const char *sum_dso_name(const struct sum *sum, size_t dso)
+{
+	return base_name(sum->dsos[dso].path);
+}
+
+/** sum_is_whole() - does a function stand for all of its DSO? */
+bool sum_is_whole(const struct sum *sum, const struct sum_function *function)
+{
+	return !strcmp(function->name, sum->dsos[function->dso].path);
+}
+
+/** clock_name() - name of the source of ticks */
+const char *clock_name(uint32_t clock)
+{
+	switch (clock) {
+	case PRF_CLOCK_PERF:
+		return "perf (kernel module)";
+	case PRF_CLOCK_HRTIMER:
+		return "hrtimer (kernel module)";
+	case PRF_CLOCK_PERF_EVENT_OPEN:
+		return "perf_event_open";
+	default:
+		return "several";
+	}
+}
+
+static void free_dso(struct sum_dso *dso)
+{
+	size_t i;
+
+	for (i = 0; i < dso->nr_pieces; i++)
+		free(dso->pieces[i].name);
+	symbols_close(&dso->symbols);
+	free(dso->pieces);
+	free(dso->buckets);
+	free(dso->path);
+}
+
+/** sum_free() - free all memory of a sum */
+void sum_free(struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++)
+		free_dso(&sum->dsos[i]);
+	for (i = 0; i < sum->nr_functions; i++)
+		free(sum->functions[i].name);
+	for (i = 0; i < sum->nr_missed; i++) {
+		free(sum->missed[i].name);
+		free(sum->missed[i].reason);
+	}
+	free(sum->dsos);
+	free(sum->functions);
+	free(sum->missed);
+	free(sum->command);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * aggregate.h - sums over profiles
+ */
+#ifndef AGGREGATE_H
+#define AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "prf/prf.h"
+#include "symbolize/symbols.h"
+
+/* The classes of MS-DOS PROFIL: program, DOS, I/O and high. */
+enum sum_class {
+	SUM_PROGRAM,
+	SUM_LIBRARIES,
+	SUM_KERNEL,
+	SUM_OTHER,
+	SUM_CLASSES,
+};
+
+/**
+ * struct sum_bucket - ticks of a range of text
+ * @address: link-time address, or the file offset if that is unknown
+ * @bytes: bytes of text
+ * @ticks: ticks in all files
+ * @ns: CPU time of the ticks: each counts the period of its file
+ */
+struct sum_bucket {
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t ticks;
+	double ns;
+};
+
+/**
+ * struct sum_piece - consecutive buckets of one function
+ * @name: name of the function
+ * @start: its first address
+ * @end: first address after it
+ * @ticks: ticks in all of its buckets
+ * @first: index of its first bucket
+ * @nr: number of buckets
+ */
+struct sum_piece {
+	char *name;
+	uint64_t start;
+	uint64_t end;
+	uint64_t ticks;
+	size_t first;
+	size_t nr;
+};
+
+/**
+ * struct sum_dso - a DSO in all files
+ * @path: path of the file
+ * @class: class of its ticks
+ * @build_id_len: bytes of @build_id, 0 if the DSO has none
+ * @build_id: build ID of the file
+ * @ticks: ticks in all of its buckets
+ * @start: first address of its text
+ * @end: first address after its text; 0 if the DSO has only a name
+ * @symbols: its symbols; open until sum_free()
+ * @nr_buckets: number of buckets
+ * @buckets: its buckets, sorted by address after sum_finish()
+ * @nr_pieces: number of pieces
+ * @pieces: its pieces, sorted by address
+ */
+struct sum_dso {
+	char *path;
+	enum sum_class class;
+	uint32_t build_id_len;
+	uint8_t build_id[PRF_BUILD_ID];
+	uint64_t ticks;
+	uint64_t start;
+	uint64_t end;
+	struct symbols symbols;
+	size_t nr_buckets;
+	struct sum_bucket *buckets;
+	size_t nr_pieces;
+	struct sum_piece *pieces;
+};
+
+/**
+ * struct sum_function - a function in all files
+ * @name: name of the function
+ * @dso: index of its DSO
+ * @ticks: ticks in all of its buckets
+ */
+struct sum_function {
+	char *name;
+	size_t dso;
+	uint64_t ticks;
+};
+
+/**
+ * struct sum_missed - an exec that was not profiled
+ * @name: path of the program
+ * @reason: why it was not profiled
+ */
+struct sum_missed {
+	char *name;
+	char *reason;
+};
+
+/**
+ * struct sum - sums over all files
+ * @command: command line of the first file
+ * @files: number of files
+ * @clock: enum prf_clock; 0 if the files differ
+ * @user_only: whether any file lacks ticks in kernel mode
+ * @period_ns: mean period of all ticks
+ * @wall_ns: sum of the files' durations
+ * @time_ns: CPU time of the ticks: each counts the period of its file
+ * @numbers: sums of the counts of all execs
+ * @bucket_ticks: ticks in buckets or counted for the kernel
+ * @placed: ticks in any of the classes
+ * @classes: ticks in each class
+ * @nr_dsos: number of DSOs
+ * @dsos: DSOs in the order in which they were found
+ * @nr_functions: number of functions
+ * @functions: functions, sorted by ticks, most first
+ * @nr_missed: number of execs that were not profiled
+ * @missed: these execs
+ */
+struct sum {
+	char *command;
+	unsigned int files;
+	uint32_t clock;
+	bool user_only;
+	double period_ns;
+	double wall_ns;
+	double time_ns;
+	struct prf_exec numbers;
+	uint64_t bucket_ticks;
+	uint64_t placed;
+	uint64_t classes[SUM_CLASSES];
+	size_t nr_dsos;
+	struct sum_dso *dsos;
+	size_t nr_functions;
+	struct sum_function *functions;
+	size_t nr_missed;
+	struct sum_missed *missed;
+};
+
+void sum_add(struct sum *sum, const struct prf *prf);
+void sum_finish(struct sum *sum);
+void sum_find_pieces(struct sum_dso *dso);
+bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
+	       const struct sum_bucket *bucket, struct place *place);
+const struct sum_dso *sum_dso(const struct sum *sum,
+			      const struct prf_dso *mapping);
+bool sum_adds_up(const struct sum *sum);
+double sum_percent(const struct sum *sum, uint64_t ticks);
+double sum_error(const struct sum *sum, uint64_t ticks);
+const char *sum_class_name(enum sum_class class);
+const char *sum_dso_name(const struct sum *sum, size_t dso);
+bool sum_is_whole(const struct sum *sum, const struct sum_function *function);
+const char *clock_name(uint32_t clock);
+void sum_free(struct sum *sum);
+
+#endif /* AGGREGATE_H */

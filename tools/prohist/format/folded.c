@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * folded.c - print folded stacks, for flame graphs
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "prohist/report.h"
+#include "util/utf8.h"
+
+/* Replace characters that separate frames and lines. */
+static void print_frame(const char *name)
+{
+	int length;
+
+	for (; *name; name += length ?: 1) {
+		length = utf8_text(name);
+		if (*name == ';')
+			putchar(':');
+		else if (length)
+			printf("%.*s", length, name);
+		else
+			putchar('?');
+	}
+}
+
+/** print_folded() - print "command;DSO;function ticks" lines */
+int print_folded(const struct report *report)
+{
+	const struct sum *sum = report->sum;
+	size_t i;
+
+	for (i = 0; i < sum->nr_functions; i++) {
+		const struct sum_function *function = &sum->functions[i];
+
+		print_frame(sum->command);
+		putchar(';');
+		print_frame(sum_dso_name(sum, function->dso));
+		putchar(';');
+		print_frame(function->name);
+		printf(" %" PRIu64 "\n", function->ticks);
+	}
+	return 0;
+}

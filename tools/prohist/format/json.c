@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * json.c - write JSON (RFC 8259), for other programs
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "prohist/report.h"
+#include "util/utf8.h"
+
+/*
+ * Names may be any bytes: invalid UTF-8 becomes U+FFFD, and control characters,
+ * including C1, are escaped.
+ */
+static void print_string(const char *string)
+{
+	int length;
+
+	putchar('"');
+	for (; *string; string += length ?: 1) {
+		length = utf8_length(string);
+		if (length && (!utf8_text(string) || strchr("\"\\", *string)))
+			printf("\\u%04x", (unsigned char)string[length - 1]);
+		else if (length)
+			printf("%.*s", length, string);
+		else
+			printf("\\ufffd");
+	}
+	putchar('"');
+}
+
+static void print_member(const char *name, uint64_t number)
+{
+	printf("    \"%s\": %" PRIu64 ",\n", name, number);
+}
+
+static void print_numbers(const struct sum *sum)
+{
+	const struct prf_exec *numbers = &sum->numbers;
+
+	printf("  \"summary\": {\n");
+	print_member("cpu_ns", numbers->cpu_ns);
+	print_member("covered_ns", numbers->covered_ns);
+	print_member("ticks", numbers->ticks);
+	print_member("counted", numbers->counted);
+	print_member("clipped", numbers->clipped);
+	print_member("outside", numbers->outside);
+	print_member("lost", numbers->lost);
+	print_member("left_out", numbers->left_out);
+	print_member("kernel", numbers->kernel);
+	print_member("unfollowed", numbers->unfollowed);
+	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
+	       sum->time_ns, sum->wall_ns);
+	printf("    \"period_ns\": %.3f,\n    \"clock\": ", sum->period_ns);
+	print_string(clock_name(sum->clock));
+	printf(",\n    \"adds_up\": %s\n  },\n",
+	       sum_adds_up(sum) ? "true" : "false");
+}
+
+static void print_missed(const struct sum *sum)
+{
+	size_t i;
+
+	printf("  \"not_profiled\": [");
+	for (i = 0; i < sum->nr_missed; i++) {
+		printf("%s\n    {\"name\": ", i ? "," : "");
+		print_string(sum->missed[i].name);
+		printf(", \"reason\": ");
+		print_string(sum->missed[i].reason);
+		putchar('}');
+	}
+	printf("],\n");
+}
+
+static void print_dsos(const struct sum *sum)
+{
+	size_t i;
+
+	printf("  \"dsos\": [");
+	for (i = 0; i < sum->nr_dsos; i++) {
+		const struct sum_dso *dso = &sum->dsos[i];
+
+		printf("%s\n    {\"path\": ", i ? "," : "");
+		print_string(dso->path);
+		printf(", \"class\": ");
+		print_string(sum_class_name(dso->class));
+		printf(", \"ticks\": %" PRIu64, dso->ticks);
+		if (dso->symbols.problem) {
+			printf(", \"problem\": ");
+			print_string(dso->symbols.problem);
+		}
+		putchar('}');
+	}
+	printf("],\n");
+}
+
+static void print_functions(const struct sum *sum)
+{
+	size_t i;
+
+	printf("  \"functions\": [");
+	for (i = 0; i < sum->nr_functions; i++) {
+		const struct sum_function *function = &sum->functions[i];
+
+		printf("%s\n    {\"name\": ", i ? "," : "");
+		print_string(function->name);
+		printf(", \"dso\": ");
+		print_string(sum->dsos[function->dso].path);
+		printf(", \"ticks\": %" PRIu64 "}", function->ticks);
+	}
+	printf("]\n");
+}
+
+/** print_json() - print the sum as one JSON object */
+int print_json(const struct report *report)
+{
+	const struct sum *sum = report->sum;
+
+	printf("{\n  \"command\": ");
+	print_string(sum->command);
+	printf(",\n  \"files\": %u,\n", sum->files);
+	print_numbers(sum);
+	print_missed(sum);
+	print_dsos(sum);
+	print_functions(sum);
+	printf("}\n");
+	return 0;
+}

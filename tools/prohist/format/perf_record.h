@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * perf_record.h - write records of perf.data
+ */
+#ifndef PERF_RECORD_H
+#define PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+
+#include "prf/prf.h"
+
+/* For struct perf_event_attr: ID of the event, and fields of a sample. */
+#define PERF_OUT_ID	1
+#define PERF_OUT_FORMAT	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | \
+			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+			 PERF_SAMPLE_PERIOD)
+
+/**
+ * struct perf_out - an output stream of records
+ * @file: the stream
+ * @period_ns: period of the run
+ * @pid: PID of the exec
+ * @time: time of the last record; unique, so that perf keeps the order of
+ *	records
+ */
+struct perf_out {
+	FILE *file;
+	uint64_t period_ns;
+	uint32_t pid;
+	uint64_t time;
+};
+
+void perf_put_comm(struct perf_out *out, const char *path);
+void perf_put_mapping(struct perf_out *out, const struct prf_dso *dso);
+void perf_put_sample(struct perf_out *out, uint64_t ip, uint64_t ticks);
+void perf_put_exit(struct perf_out *out, uint32_t ppid);
+
+#endif /* PERF_RECORD_H */

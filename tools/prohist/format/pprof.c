@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pprof.c - write profile.proto.gz, for pprof
+ *
+ * The fields are those of profile.proto. Each bucket is a sample at a location,
+ * which is an address in a mapping. Mappings are the DSOs at their link-time
+ * addresses, each in its own part of the address space. All strings are in one
+ * table, and fields refer to them by index.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "prohist/format/protobuf.h"
+#include "prohist/report.h"
+#include "util/utf8.h"
+
+enum profile_field {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NS = 9,
+	PROFILE_DURATION_NS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+};
+
+enum value_type_field {
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+};
+
+enum sample_field {
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+};
+
+enum mapping_field {
+	MAPPING_ID = 1,
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILES = 8,
+	MAPPING_HAS_LINES = 9,
+};
+
+enum location_field {
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+};
+
+enum line_field {
+	LINE_FUNCTION = 1,
+	LINE_NUMBER = 2,
+};
+
+enum function_field {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+};
+
+/* Size of each DSO's part of the address space; the first begins at 0. */
+#define PART	(1ULL << 40)
+
+/**
+ * struct out - the message being written
+ * @file: output stream
+ * @strings: number of strings so far
+ * @mappings: number of mappings so far
+ * @functions: number of functions so far
+ * @locations: number of locations so far
+ */
+struct out {
+	FILE *file;
+	uint64_t strings;
+	uint64_t mappings;
+	uint64_t functions;
+	uint64_t locations;
+};
+
+/* Write a string, with invalid UTF-8 replaced; returns its index. */
+static uint64_t put_string(struct out *out, const char *string)
+{
+	char *text = malloc(strlen(string) * strlen(UTF8_REPLACEMENT) + 1);
+	char *end = text;
+	int length;
+
+	if (!text)
+		err(1, NULL);
+	for (; *string; string += length ?: 1) {
+		length = utf8_length(string);
+		end = length ? mempcpy(end, string, length) :
+			stpcpy(end, UTF8_REPLACEMENT);
+	}
+	proto_put_bytes(out->file, PROFILE_STRING, text, end - text);
+	free(text);
+	return out->strings++;
+}
+
+static void put_value_type(struct out *out, enum profile_field field,
+			   const char *type, const char *unit)
+{
+	struct proto message = {};
+
+	proto_add(&message, VALUE_TYPE, put_string(out, type));
+	proto_add(&message, VALUE_UNIT, put_string(out, unit));
+	proto_put_message(out->file, field, &message);
+}
+
+/* Start of the last mapping's part of the address space. */
+static uint64_t base(const struct out *out)
+{
+	return (out->mappings - 1) * PART;
+}
+
+static void put_build_id(struct out *out, struct proto *message,
+			 const uint8_t *id, uint32_t length)
+{
+	char digits[2 * PRF_BUILD_ID + 1];
+	uint32_t i;
+
+	if (!length)
+		return;
+	for (i = 0; i < length; i++)
+		sprintf(digits + 2 * i, "%02x", id[i]);
+	proto_add(message, MAPPING_BUILD_ID, put_string(out, digits));
+}
+
+/*
+ * Find a mapping with ticks of the DSO. Ticks with only a known class have
+ * none.
+ */
+static struct prf_dso find_mapping(const struct report *report,
+				   const struct sum_dso *dso)
+{
+	const struct prf_dso *mapping;
+	struct prf_at at = {};
+
+	while ((mapping = prf_next(report->runs, report->nr, &at)))
+		if (mapping->nr &&
+		    sum_dso(report->sum, mapping) == dso)
+			return *mapping;
+	return (struct prf_dso){ .path = dso->path, .end = 1 };
+}
+
+/*
+ * has_functions and the like are set: names were looked up, readers need not.
+ */
+static void put_mapping(struct out *out, const struct prf_dso *mapping,
+			uint64_t start, uint64_t end, bool lines)
+{
+	struct proto message = {};
+
+	proto_add(&message, MAPPING_ID, ++out->mappings);
+	proto_add(&message, MAPPING_START, base(out) + start);
+	proto_add(&message, MAPPING_LIMIT, base(out) + end);
+	proto_add(&message, MAPPING_OFFSET, mapping->pgoff);
+	proto_add(&message, MAPPING_FILE, put_string(out, mapping->path));
+	put_build_id(out, &message, mapping->build_id, mapping->build_id_len);
+	proto_add(&message, MAPPING_HAS_FUNCTIONS, true);
+	proto_add(&message, MAPPING_HAS_FILES, lines);
+	proto_add(&message, MAPPING_HAS_LINES, lines);
+	proto_put_message(out->file, PROFILE_MAPPING, &message);
+}
+
+static uint64_t put_function(struct out *out, uint64_t name, const char *file)
+{
+	struct proto message = {};
+
+	proto_add(&message, FUNCTION_ID, ++out->functions);
+	proto_add(&message, FUNCTION_NAME, name);
+	proto_add(&message, FUNCTION_SYSTEM_NAME, name);
+	proto_add(&message, FUNCTION_FILE, put_string(out, file));
+	proto_put_message(out->file, PROFILE_FUNCTION, &message);
+	return out->functions;
+}
+
+static void put_location(struct out *out, uint64_t address, uint64_t function,
+			 int line_number)
+{
+	struct proto message = {}, line = {};
+
+	proto_add(&line, LINE_FUNCTION, function);
+	proto_add(&line, LINE_NUMBER, line_number);
+	proto_add(&message, LOCATION_ID, ++out->locations);
+	proto_add(&message, LOCATION_MAPPING, out->mappings);
+	proto_add(&message, LOCATION_ADDRESS, base(out) + address);
+	proto_add_message(&message, LOCATION_LINE, &line);
+	proto_put_message(out->file, PROFILE_LOCATION, &message);
+}
+
+/* The period comes from a file, and may be any number. */
+static uint64_t whole(double number)
+{
+	return number < INT64_MAX ? number + 0.5 : INT64_MAX;
+}
+
+static void put_sample(struct out *out, const struct sum_bucket *bucket)
+{
+	struct proto message = {};
+
+	proto_add(&message, SAMPLE_LOCATION, out->locations);
+	proto_add(&message, SAMPLE_VALUE, bucket->ticks);
+	proto_add(&message, SAMPLE_VALUE, whole(bucket->ns));
+	proto_put_message(out->file, PROFILE_SAMPLE, &message);
+}
+
+/*
+ * A function of which lines come from several files is one function for each.
+ */
+static void put_piece(struct out *out, const struct sum_dso *dso,
+		      const struct sum_piece *piece)
+{
+	const struct sum_bucket *bucket = &dso->buckets[piece->first];
+	uint64_t name = put_string(out, piece->name), function = 0;
+	const char *file = "";
+	size_t i;
+
+	for (i = 0; i < piece->nr; i++, bucket++) {
+		struct place place;
+		bool known = sum_place(dso, piece, bucket, &place);
+		const char *now = known ? place.file : "";
+
+		if (!function || strcmp(now, file))
+			function = put_function(out, name, now);
+		file = now;
+		put_location(out, bucket->address, function,
+			     known ? place.line : 0);
+		put_sample(out, bucket);
+	}
+}
+
+static bool has_lines(const struct sum_dso *dso)
+{
+	struct place place;
+	size_t i;
+
+	for (i = 0; i < dso->nr_buckets; i++)
+		if (symbols_place(&dso->symbols,
+				  dso->buckets[i].address, &place))
+			return true;
+	return false;
+}
+
+static void put_dso(struct out *out, const struct report *report,
+		    const struct sum_dso *dso)
+{
+	const struct prf_dso mapping = find_mapping(report, dso);
+	uint64_t start = symbols_address(&dso->symbols, &mapping, 0);
+	uint64_t end = start + (mapping.end - mapping.start);
+	size_t i;
+
+	put_mapping(out, &mapping, start, end, has_lines(dso));
+	for (i = 0; i < dso->nr_pieces; i++)
+		put_piece(out, dso, &dso->pieces[i]);
+}
+
+/* Put the program first: pprof takes the first mapping for the program. */
+static void put_dsos(struct out *out, const struct report *report)
+{
+	const struct prf_dso *program = prf_program(report->runs,
+						    report->nr);
+	const struct sum *sum = report->sum;
+	const struct sum_dso *first = program ? sum_dso(sum, program) :
+		NULL;
+	size_t i;
+
+	if (first)
+		put_dso(out, report, first);
+	else if (program)
+		put_mapping(out, program, 0, program->end - program->start,
+			    false);
+	for (i = 0; i < sum->nr_dsos; i++)
+		if (&sum->dsos[i] != first)
+			put_dso(out, report, &sum->dsos[i]);
+}
+
+static void put_profile(struct out *out, const struct report *report)
+{
+	/* The first string must be empty */
+	put_string(out, "");
+	put_value_type(out, PROFILE_SAMPLE_TYPE, "samples", "count");
+	put_value_type(out, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+	put_value_type(out, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+	proto_put(out->file, PROFILE_PERIOD, whole(report->sum->period_ns));
+	proto_put(out->file, PROFILE_TIME_NS, report->runs->start_unix_ns);
+	proto_put(out->file, PROFILE_DURATION_NS, whole(report->sum->wall_ns));
+	proto_put(out->file, PROFILE_COMMENT,
+		  put_string(out, report->sum->command));
+	put_dsos(out, report);
+}
+
+/* Write compressed data to standard output. 0, or -1 with errno. */
+static int write_gzip(const char *data, size_t size)
+{
+	gzFile file = gzdopen(dup(STDOUT_FILENO), "wb");
+	bool failed;
+
+	if (!file)
+		return -1;
+	failed = gzfwrite(data, 1, size, file) != size;
+	return gzclose(file) || failed ? -1 : 0;
+}
+
+/** write_pprof() - write all buckets by DSO and function */
+int write_pprof(const struct report *report)
+{
+	char *data = NULL;
+	size_t size;
+	struct out out = { .file = open_memstream(&data, &size) };
+	int result;
+
+	if (!out.file)
+		err(1, NULL);
+	put_profile(&out, report);
+	if (fclose(out.file))
+		err(1, NULL);
+	result = write_gzip(data, size);
+	if (result)
+		warn("pprof");
+	free(data);
+	return result;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * protobuf.c - write protocol buffers
+ *
+ * A message is a sequence of fields. Each starts with its number and wire type.
+ * Its value is a varint, seven bits in each byte, the lowest first; or a length
+ * and that many bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prohist/format/protobuf.h"
+
+#define VARINT	0
+#define BYTES	2
+
+/* Maximum bytes of a varint of 64 bits. */
+#define VARINT_ROOM	10
+
+static size_t encode(uint8_t *bytes, uint64_t number)
+{
+	size_t size = 0;
+
+	for (; number >= 0x80; number >>= 7)
+		bytes[size++] = number | 0x80;
+	bytes[size++] = number;
+	return size;
+}
+
+/* The caller knows that its messages fit. */
+static void append(struct proto *message, const void *data, size_t size)
+{
+	if (size > sizeof(message->data) - message->size)
+		abort();
+	memcpy(message->data + message->size, data, size);
+	message->size += size;
+}
+
+static void append_varint(struct proto *message, uint64_t number)
+{
+	uint8_t bytes[VARINT_ROOM];
+
+	append(message, bytes, encode(bytes, number));
+}
+
+/** proto_add() - append a number to a nested message */
+void proto_add(struct proto *message, uint32_t field, uint64_t number)
+{
+	append_varint(message, field << 3 | VARINT);
+	append_varint(message, number);
+}
+
+/** proto_add_message() - append a message to a nested message */
+void proto_add_message(struct proto *message, uint32_t field,
+		       const struct proto *inner)
+{
+	append_varint(message, field << 3 | BYTES);
+	append_varint(message, inner->size);
+	append(message, inner->data, inner->size);
+}
+
+static void put_varint(FILE *file, uint64_t number)
+{
+	uint8_t bytes[VARINT_ROOM];
+
+	fwrite(bytes, 1, encode(bytes, number), file);
+}
+
+/** proto_put() - write a number */
+void proto_put(FILE *file, uint32_t field, uint64_t number)
+{
+	put_varint(file, field << 3 | VARINT);
+	put_varint(file, number);
+}
+
+/** proto_put_bytes() - write a string */
+void proto_put_bytes(FILE *file, uint32_t field, const void *data,
+		     size_t size)
+{
+	put_varint(file, field << 3 | BYTES);
+	put_varint(file, size);
+	fwrite(data, 1, size, file);
+}
+
+/** proto_put_message() - write a nested message */
+void proto_put_message(FILE *file, uint32_t field,
+		       const struct proto *message)
+{
+	proto_put_bytes(file, field, message->data, message->size);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * svg.c - draw a profile as an SVG picture
+ *
+ * The file needs no other file. Tooltips have the full names and numbers.
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prohist/format/svg/svg.h"
+#include "prohist/report.h"
+
+/* Minimum share of a DSO to be drawn, in percent. */
+#define DRAWN_PERCENT	1.0
+#define DRAWN_MOST	10
+#define LISTED_MOST	12
+
+static const char style[] =
+	"svg{background:#fff;color-scheme:light dark}\n"
+	"text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1d2430}\n"
+	".title{font:bold 20px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}\n"
+	".dso{font:bold 15px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}\n"
+	".name,.path{font:11px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}\n"
+	".address{font-size:10px;text-anchor:middle;fill:#68727f}\n"
+	".label,.small{font-size:10.5px;fill:#68727f}\n"
+	".value{font-size:17px}\n"
+	".strong{font-weight:600}\n"
+	".soft{fill:#68727f}\n"
+	".end{text-anchor:end}\n"
+	".middle,.number{text-anchor:middle}\n"
+	".number{font-size:10px;font-weight:600;fill:#fff}\n"
+	".warning{fill:#a33b00}\n"
+	".page{fill:#fff}\n"
+	".bed{fill:#e6e9ee}\n"
+	".line{fill:#aab2bd}\n"
+	".flag,.extent{fill:#33415c}\n"
+	".extent{opacity:.6}\n"
+	".pole{fill:none;stroke:#33415c;stroke-width:1;opacity:.55}\n"
+	".c0{fill:#2a6fc9}.c1{fill:#2f9e77}.c2{fill:#8d6bc1}.c3{fill:#8a94a3}\n"
+	".h0{fill:#f5cf8a}.h1{fill:#f3a84e}.h2{fill:#ee7f2d}.h3{fill:#dc5320}.h4{fill:#b52c1c}.h5{fill:#780f1b}\n"
+	"rect:hover{opacity:.7}\n"
+	"@media(prefers-color-scheme:dark){\n"
+	"svg{background:#12161d}\n"
+	"text{fill:#e3e8ef}\n"
+	".page{fill:#12161d}\n"
+	".address,.label,.small,.soft{fill:#95a0af}\n"
+	".number{fill:#12161d}\n"
+	".warning{fill:#ffb07a}\n"
+	".bed{fill:#262d38}\n"
+	".line{fill:#566070}\n"
+	".flag,.extent{fill:#c3cede}\n"
+	".pole{stroke:#c3cede}\n"
+	".c0{fill:#5a9bf0}.c1{fill:#4cc59a}.c2{fill:#b394e6}\n"
+	".h0{fill:#6b4520}.h1{fill:#96551c}.h2{fill:#c86a1b}.h3{fill:#f08f2c}.h4{fill:#ffbd55}.h5{fill:#fff0b8}\n"
+	"}\n";
+
+/* Draw a number with its label above; returns the x of the next one. */
+static double draw_fact(const struct svg *svg, double x, const char *label,
+			const char *value)
+{
+	double above = 6.0 * strlen(label), width = 10.0 * strlen(value);
+
+	svg_text(svg, x, svg->y, "label", "%s", label);
+	svg_text(svg, x, svg->y + 20, "value", "%s", value);
+	return x + (above > width ? above : width) + 24;
+}
+
+static void draw_facts(struct svg *svg)
+{
+	const struct sum *sum = svg->sum;
+	double cpu = sum->numbers.cpu_ns / 1e9, time = sum->time_ns / 1e9;
+	double x = SVG_LEFT;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.3f s", cpu);
+	x = draw_fact(svg, x, "CPU time by the kernel", text);
+	snprintf(text, sizeof(text), cpu > 0 ? "%.3f s (%.1f %%)" : "%.3f s",
+		 time, 100 * time / cpu);
+	x = draw_fact(svg, x, "CPU time by ticks", text);
+	snprintf(text, sizeof(text), "%" PRIu64, sum->numbers.ticks);
+	x = draw_fact(svg, x, "ticks", text);
+	snprintf(text, sizeof(text), "%.6f ms", sum->period_ns / 1e6);
+	x = draw_fact(svg, x, "period", text);
+	x = draw_fact(svg, x, "clock", clock_name(sum->clock));
+	snprintf(text, sizeof(text), "%.3f s", sum->wall_ns / 1e9);
+	draw_fact(svg, x, "real time", text);
+	svg->y += 42;
+}
+
+/* Warn about ticks and programs that are missing from the picture. */
+static void draw_warnings(struct svg *svg)
+{
+	const struct prf_exec *numbers = &svg->sum->numbers;
+	size_t i;
+
+	if (numbers->clipped || numbers->lost || numbers->unfollowed ||
+	    !sum_adds_up(svg->sum)) {
+		svg_text(svg, SVG_LEFT, svg->y, "warning",
+			 "%" PRIu64 " ticks lost, %" PRIu64
+			 " clipped; %" PRIu64 " children not followed%s",
+			 numbers->lost, numbers->clipped, numbers->unfollowed,
+			 sum_adds_up(svg->sum) ? "" :
+			 "; the ticks do not add up");
+		svg->y += 17;
+	}
+	for (i = 0; i < svg->sum->nr_missed; i++) {
+		fprintf(svg->out, "<text x=\"%d\" y=\"%.1f\" class=\"warning\">not profiled: ",
+			SVG_LEFT, svg->y);
+		svg_string(svg, svg->sum->missed[i].name, 80);
+		fputs(": ", svg->out);
+		svg_string(svg, svg->sum->missed[i].reason, 80);
+		fputs("</text>\n", svg->out);
+		svg->y += 17;
+	}
+}
+
+static void draw_classes(struct svg *svg)
+{
+	double x = SVG_LEFT, legend = SVG_LEFT;
+	char class[] = "c0";
+	int i;
+
+	for (i = 0; i < SUM_CLASSES; i++) {
+		uint64_t ticks = svg->sum->classes[i];
+		double percent = sum_percent(svg->sum, ticks);
+
+		class[1] = '0' + i;
+		fprintf(svg->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" class=\"%s\"><title>%s: %"
+			PRIu64 " ticks</title></rect>\n", x, svg->y,
+			SVG_WIDTH * percent / 100, class, sum_class_name(i),
+			ticks);
+		x += SVG_WIDTH * percent / 100;
+		svg_rect(svg, legend, svg->y + 32, 12, 12, class);
+		svg_text(svg, legend + 18, svg->y + 42, "",
+			 "%s <tspan class=\"strong\">%.1f %%</tspan> <tspan class=\"soft\">%"
+			 PRIu64 "</tspan>", sum_class_name(i), percent, ticks);
+		legend += 230;
+	}
+	svg->y += 74;
+}
+
+static int more_first(const void *a, const void *b)
+{
+	const struct sum_dso *o = *(const struct sum_dso **)a;
+	const struct sum_dso *p = *(const struct sum_dso **)b;
+
+	return o->ticks < p->ticks ? 1 : o->ticks > p->ticks ? -1 : 0;
+}
+
+static bool worth_it(const struct svg *svg, const struct sum_dso *dso)
+{
+	return dso->end > dso->start && dso->end < 1ULL << 63 &&
+		dso->nr_pieces &&
+		sum_percent(svg->sum, dso->ticks) >= DRAWN_PERCENT;
+}
+
+static void list_dso(struct svg *svg, const struct sum_dso *dso)
+{
+	char class[] = "c0";
+
+	class[1] = '0' + dso->class;
+	svg_rect(svg, SVG_LEFT, svg->y - 10, 12, 12, class);
+	svg_text(svg, SVG_LEFT + 78, svg->y, "strong end", "%.1f %%",
+		 sum_percent(svg->sum, dso->ticks));
+	svg_text(svg, SVG_LEFT + 182, svg->y, "end", "%" PRIu64,
+		 dso->ticks);
+	svg_name(svg, SVG_LEFT + 198, svg->y, "name", dso->path, 130);
+	svg->y += 20;
+}
+
+/* List the DSOs that are not drawn. */
+static void draw_others(struct svg *svg, const struct sum_dso **dsos,
+			size_t nr)
+{
+	uint64_t rest = 0;
+	size_t i;
+
+	if (!nr)
+		return;
+	svg_text(svg, SVG_LEFT, svg->y + 16, "dso", "other DSOs");
+	svg->y += 40;
+	for (i = 0; i < nr; i++) {
+		if (i < LISTED_MOST)
+			list_dso(svg, dsos[i]);
+		else
+			rest += dsos[i]->ticks;
+	}
+	if (nr <= LISTED_MOST)
+		return;
+	svg_text(svg, SVG_LEFT + 182, svg->y, "end", "%" PRIu64, rest);
+	svg_text(svg, SVG_LEFT + 198, svg->y, "soft", "%zu more",
+		 nr - LISTED_MOST);
+	svg->y += 20;
+}
+
+static void draw_dsos(struct svg *svg)
+{
+	size_t nr = svg->sum->nr_dsos, drawn = 0, others = 0, i;
+	const struct sum_dso **dsos = calloc(nr + 1, sizeof(*dsos));
+
+	if (!dsos)
+		err(1, NULL);
+	for (i = 0; i < nr; i++)
+		dsos[i] = &svg->sum->dsos[i];
+	qsort(dsos, nr, sizeof(*dsos), more_first);
+	for (i = 0; i < nr; i++) {
+		if (drawn < DRAWN_MOST && worth_it(svg, dsos[i])) {
+			svg_dso(svg, dsos[i]);
+			drawn++;
+		} else if (dsos[i]->ticks) {
+			dsos[others++] = dsos[i];
+		}
+	}
+	draw_others(svg, dsos, others);
+	free(dsos);
+}
+
+static void draw(struct svg *svg)
+{
+	svg->y = 48;
+	svg_name(svg, SVG_LEFT, svg->y, "title", svg->sum->command, 90);
+	if (svg->sum->files > 1) {
+		svg->y += 20;
+		svg_text(svg, SVG_LEFT, svg->y, "soft", "and %u more runs",
+			 svg->sum->files - 1);
+	}
+	svg->y += 32;
+	draw_facts(svg);
+	draw_warnings(svg);
+	draw_classes(svg);
+	svg_heats(svg, SVG_LEFT + SVG_WIDTH, svg->y - 8);
+	svg->y += 40;
+	draw_dsos(svg);
+}
+
+/** print_svg() - draw summary, classes and DSOs */
+int print_svg(const struct report *report)
+{
+	struct svg svg = { .sum = report->sum };
+	struct svg head = { .sum = report->sum, .out = stdout };
+	char *body = NULL;
+	size_t size;
+
+	svg.out = open_memstream(&body, &size);
+	if (!svg.out)
+		err(1, NULL);
+	draw(&svg);
+	if (fclose(svg.out))
+		err(1, NULL);
+	printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<title>",
+	       2 * SVG_LEFT + SVG_WIDTH, svg.y + SVG_LEFT,
+	       2 * SVG_LEFT + SVG_WIDTH, svg.y + SVG_LEFT);
+	svg_string(&head, report->sum->command, 0);
+	printf("</title>\n<style>\n%s</style>\n"
+	       "<rect width=\"100%%\" height=\"100%%\" class=\"page\"/>\n%s</svg>\n",
+	       style, body);
+	free(body);
+	return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pieces.c - find the function of each bucket
+ *
+ * A bucket belongs to the function that contains its first byte.
+ */
+#include <err.h>
+#include <stdlib.h>
+
+#include "prohist/aggregate.h"
+#include "util/xalloc.h"
+
+static int by_address(const void *a, const void *b)
+{
+	const struct sum_bucket *c = a, *d = b;
+
+	if (c->address != d->address)
+		return c->address < d->address ? -1 : 1;
+	return c->bytes < d->bytes ? -1 : c->bytes > d->bytes;
+}
+
+/* Merge equal buckets of several files or mappings. */
+static void merge_buckets(struct sum_dso *dso)
+{
+	struct sum_bucket *list = dso->buckets;
+	size_t i, nr = 0;
+
+	for (i = 0; i < dso->nr_buckets; i++) {
+		if (nr && !by_address(&list[nr - 1], &list[i])) {
+			list[nr - 1].ticks += list[i].ticks;
+			list[nr - 1].ns += list[i].ns;
+			continue;
+		}
+		list[nr++] = list[i];
+	}
+	dso->nr_buckets = nr;
+}
+
+static struct sum_piece *add_piece(struct sum_dso *dso, size_t first)
+{
+	const struct sum_bucket *bucket = &dso->buckets[first];
+	struct sum_piece *piece;
+	struct symbol symbol;
+
+	if (symbols_find(&dso->symbols, bucket->address, bucket->bytes,
+			 &symbol))
+		err(1, NULL);
+	dso->pieces = one_more(dso->pieces, dso->nr_pieces,
+			       sizeof(*piece));
+	piece = &dso->pieces[dso->nr_pieces++];
+	piece->name = symbol.name;
+	piece->start = symbol.start;
+	piece->end = symbol.end;
+	piece->ticks = 0;
+	piece->first = first;
+	piece->nr = 0;
+	return piece;
+}
+
+/**
+ * sum_find_pieces() - sort the buckets of a DSO, and find their functions
+ * @dso: the DSO, with the buckets of all files added
+ */
+void sum_find_pieces(struct sum_dso *dso)
+{
+	struct sum_piece *piece = NULL;
+	size_t i;
+
+	if (!dso->nr_buckets)
+		return;
+	qsort(dso->buckets, dso->nr_buckets, sizeof(*dso->buckets),
+	      by_address);
+	merge_buckets(dso);
+	for (i = 0; i < dso->nr_buckets; i++) {
+		if (!piece || dso->buckets[i].address >= piece->end)
+			piece = add_piece(dso, i);
+		piece->ticks += dso->buckets[i].ticks;
+		piece->nr++;
+	}
+}
+
+/**
+ * sum_place() - find the source line of a bucket
+ * @dso: the DSO
+ * @piece: the piece with the bucket
+ * @bucket: the bucket
+ * @place: receives the source line
+ *
+ * The line is that of the bucket's last byte. If another line begins inside the
+ * bucket, an instruction begins there, while the instruction at the first byte
+ * probably began before the bucket.
+ *
+ * Return: whether the line is known.
+ */
+bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
+	       const struct sum_bucket *bucket, struct place *place)
+{
+	uint64_t end = bucket->address + bucket->bytes;
+
+	if (end > piece->end)
+		end = piece->end;
+	return symbols_place(&dso->symbols, end - 1, place);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * demangle.h - demangle C++ and Rust symbols
+ */
+#ifndef TOOLS_DEMANGLE_H
+#define TOOLS_DEMANGLE_H
+
+char *demangle(const char *name);
+
+#endif /* TOOLS_DEMANGLE_H */

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * symbols.c - find the function and source line at an address of a DSO
+ *
+ * Uses elfutils libdwfl on the DSO's file, or on its separate debuginfo file,
+ * when the process has ended. Offsets in a mapping become file offsets, and
+ * with the file's segments link-time addresses. Code without a symbol is
+ * delimited by .eh_frame_hdr, see eh_frame.c, and is named after its DSO and
+ * address.
+ */
+#define _GNU_SOURCE
+#include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolize/bounds.h"
+#include "symbolize/demangle.h"
+#include "symbolize/eh_frame.h"
+#include "symbolize/srcline.h"
+#include "symbolize/symbols.h"
+#include "symbolize/vdso.h"
+#include "util/file.h"
+
+static char *debuginfo_path;
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debuginfo_path,
+};
+
+/**
+ * symbols_look_in() - set the directories with separate debuginfo files
+ * @path: directories, separated by colons; not copied; NULL for the default
+ */
+void symbols_look_in(char *path)
+{
+	debuginfo_path = path;
+}
+
+/** base_name() - part of a path after the last slash */
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static Elf *elf_of(const struct symbols *symbols, GElf_Addr *bias)
+{
+	return dwfl_module_getelf(symbols->module, bias);
+}
+
+/* Other processes open this kernel's vDSO by our descriptor of it. */
+static int open_vdso(struct symbols *symbols)
+{
+	symbols->fd = vdso_open();
+	if (symbols->fd >= 0 &&
+	    asprintf(&symbols->file, "/proc/%d/fd/%d", getpid(),
+		     symbols->fd) < 0)
+		symbols->file = NULL;
+	return symbols->file ? 0 : -1;
+}
+
+static const char *compare_build_id(const struct symbols *symbols,
+				    const struct prf_dso *dso)
+{
+	const unsigned char *id;
+	GElf_Addr address;
+	int length = dwfl_module_build_id(symbols->module, &id, &address);
+
+	if (!dso->build_id_len && length <= 0)
+		return NULL;
+	if (!dso->build_id_len || length <= 0)
+		return "cannot tell whether the file is the same: no build-id";
+	if ((uint32_t)length == dso->build_id_len &&
+	    !memcmp(id, dso->build_id, length))
+		return NULL;
+	if (dso->kind == PRF_VDSO)
+		return "it is that of another kernel: its build-id differs";
+	return "the file is another one now: its build-id differs";
+}
+
+/*
+ * If the build ID differs, other functions are at these addresses: drop the
+ * file.
+ */
+static const char *open_file(struct symbols *symbols,
+			     const struct prf_dso *dso)
+{
+	struct stat stat_buffer;
+	const char *problem;
+	GElf_Addr bias;
+	int fd;
+
+	symbols->dwfl = dwfl_begin(&callbacks);
+	if (!symbols->dwfl)
+		return "no memory";
+	fd = file_open_plain(symbols->file, &stat_buffer);
+	if (fd >= 0)
+		symbols->module = dwfl_report_offline(symbols->dwfl,
+						      symbols->label,
+						      symbols->file, fd);
+	/* If there is a module, it owns the descriptor */
+	if (fd >= 0 && !symbols->module)
+		close(fd);
+	dwfl_report_end(symbols->dwfl, NULL, NULL);
+	if (!symbols->module || !elf_of(symbols, &bias)) {
+		symbols->module = NULL;
+		return "the file is gone, or is not an ELF file";
+	}
+	problem = compare_build_id(symbols, dso);
+	if (problem && dso->build_id_len)
+		symbols->module = NULL;
+	return problem;
+}
+
+static int open_tables(struct symbols *symbols)
+{
+	GElf_Addr bias;
+
+	elf_of(symbols, &bias);
+	symbols->bounds = bounds_new(symbols->module, bias);
+	symbols->units = units_new(symbols->module);
+	return symbols->bounds && symbols->units ? 0 : -1;
+}
+
+/**
+ * symbols_open() - open the file of a DSO
+ * @symbols: receives the symbols, and the problem if there is one
+ * @path: path of the DSO; not copied
+ * @dso: a mapping of the DSO
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symbols_open(struct symbols *symbols, const char *path,
+		 const struct prf_dso *dso)
+{
+	memset(symbols, 0, sizeof(*symbols));
+	symbols->fd = -1;
+	symbols->label = path;
+	if (dso->kind < PRF_VDSO)
+		symbols->file = strdup(path);
+	/* Without a build ID, it may be the vDSO of another kernel */
+	else if (dso->kind > PRF_VDSO || !dso->build_id_len ||
+		 open_vdso(symbols))
+		return 0;
+	if (!symbols->file)
+		return -1;
+	symbols->problem = open_file(symbols, dso);
+	return symbols->module ? open_tables(symbols) : 0;
+}
+
+/** symbols_close() - free the result of symbols_open() */
+void symbols_close(struct symbols *symbols)
+{
+	bounds_free(symbols->bounds);
+	units_free(symbols->units);
+	if (symbols->dwfl)
+		dwfl_end(symbols->dwfl);
+	if (symbols->fd >= 0)
+		close(symbols->fd);
+	free(symbols->file);
+}
+
+/** symbols_known() - are addresses link-time addresses of a file? */
+bool symbols_known(const struct symbols *symbols)
+{
+	return symbols->module;
+}
+
+/* Find the next executable segment, from index @i on. */
+static bool next_text(Elf *elf, size_t *i, GElf_Phdr *phdr)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return false;
+	for (; *i < nr; ++*i)
+		if (gelf_getphdr(elf, *i, phdr) && phdr->p_type == PT_LOAD &&
+		    phdr->p_flags & PF_X)
+			return true;
+	return false;
+}
+
+/**
+ * symbols_address() - convert an offset in a mapping to a link-time address
+ * @symbols: symbols of its DSO
+ * @dso: the mapping
+ * @offset: offset from the start of the mapping, in bytes
+ *
+ * Return: the link-time address, or the file offset if that is unknown.
+ */
+uint64_t symbols_address(const struct symbols *symbols,
+			 const struct prf_dso *dso, uint64_t offset)
+{
+	GElf_Phdr phdr;
+	GElf_Addr bias;
+	size_t i = 0;
+	Elf *elf;
+
+	offset += dso->pgoff;
+	if (!symbols->module)
+		return offset;
+	elf = elf_of(symbols, &bias);
+	for (; next_text(elf, &i, &phdr); i++)
+		if (offset >= phdr.p_offset &&
+		    offset - phdr.p_offset < phdr.p_filesz)
+			return phdr.p_vaddr + (offset - phdr.p_offset);
+	return offset;
+}
+
+/**
+ * symbols_text() - find the bounds of a DSO's text
+ * @symbols: symbols of the DSO; symbols_known() must be true
+ * @start: receives the first link-time address
+ * @end: receives the first address after it
+ */
+void symbols_text(const struct symbols *symbols, uint64_t *start,
+		  uint64_t *end)
+{
+	GElf_Phdr phdr;
+	GElf_Addr bias;
+	size_t i = 0;
+	Elf *elf = elf_of(symbols, &bias);
+
+	*start = UINT64_MAX;
+	*end = 0;
+	for (; next_text(elf, &i, &phdr); i++) {
+		if (phdr.p_vaddr < *start)
+			*start = phdr.p_vaddr;
+		if (phdr.p_vaddr + phdr.p_filesz > *end)
+			*end = phdr.p_vaddr + phdr.p_filesz;
+	}
+}
+
+/* Find a symbol with a size that contains @address; 1 if there is none. */
+static int find_named(const struct symbols *symbols, uint64_t address,
+		      struct symbol *symbol)
+{
+	GElf_Addr bias;
+	GElf_Off offset;
+	GElf_Sym sym;
+	const char *name;
+
+	elf_of(symbols, &bias);
+	name = dwfl_module_addrinfo(symbols->module, address + bias, &offset,
+				    &sym, NULL, NULL, NULL);
+	if (!name || offset >= sym.st_size)
+		return 1;
+	symbol->name = demangle(name);
+	symbol->start = address - offset;
+	symbol->end = symbol->start + sym.st_size;
+	return symbol->name ? 0 : -1;
+}
+
+static int label(const struct symbols *symbols, struct symbol *symbol)
+{
+	if (asprintf(&symbol->name, "%s+%#" PRIx64, base_name(symbols->label),
+		     symbol->start) < 0)
+		symbol->name = NULL;
+	return symbol->name ? 0 : -1;
+}
+
+/**
+ * symbols_find() - find the function at an address
+ * @symbols: symbols of its DSO
+ * @address: link-time address
+ * @bytes: size of the bucket there
+ * @symbol: receives the function
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symbols_find(const struct symbols *symbols, uint64_t address,
+		 uint64_t bytes, struct symbol *symbol)
+{
+	GElf_Addr bias;
+	int state;
+
+	symbol->start = address;
+	symbol->end = address + bytes;
+	if (symbols->module) {
+		state = find_named(symbols, address, symbol);
+		if (state <= 0)
+			return state;
+		if (frames_find(elf_of(symbols, &bias), address,
+				&symbol->start, &symbol->end)) {
+			symbol->start = address;
+			symbol->end = address + bytes;
+		}
+		if (bounds_clip(symbols->bounds, address, &symbol->start,
+				&symbol->end))
+			return -1;
+	} else if (symbols->label[0] == '[') {
+		/* Not a file: use the kernel's name for it, such as [vdso] */
+		symbol->start = 0;
+		symbol->end = UINT64_MAX;
+		symbol->name = strdup(symbols->label);
+		return symbol->name ? 0 : -1;
+	}
+	return label(symbols, symbol);
+}
+
+/**
+ * symbols_place() - find the source line of an instruction
+ * @symbols: symbols of its DSO
+ * @address: link-time address
+ * @place: receives the source line, zeros if unknown; valid until
+ *	symbols_close()
+ *
+ * Return: whether it is known.
+ */
+bool symbols_place(const struct symbols *symbols, uint64_t address,
+		   struct place *place)
+{
+	Dwfl_Line *line;
+	GElf_Addr bias;
+
+	memset(place, 0, sizeof(*place));
+	if (!symbols->module)
+		return false;
+	elf_of(symbols, &bias);
+	line = dwfl_module_getsrc(symbols->module, address + bias);
+	if (line)
+		place->file = dwfl_lineinfo(line, NULL, &place->line, NULL,
+					    NULL, NULL);
+	else
+		place->file = units_source(symbols->units, address + bias,
+					   &place->line);
+	/* Line 0 marks code that the compiler generated for no line */
+	if (place->file && place->line > 0)
+		return true;
+	memset(place, 0, sizeof(*place));
+	return false;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * symbols.h - find the function and source line at an address of a DSO
+ */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include <stdbool.h>
+
+#include "prf/prf.h"
+
+/**
+ * struct symbols - sources of a DSO's symbols
+ * @problem: why there are no symbols, or NULL
+ * @file: path of the DSO's code, which other processes can open, or NULL
+ * @label: path of the DSO, for names of code without symbols
+ *
+ * The other members are private to symbols.c.
+ */
+struct symbols {
+	const char *problem;
+	char *file;
+	const char *label;
+	struct Dwfl *dwfl;
+	struct Dwfl_Module *module;
+	struct bounds *bounds;
+	struct units *units;
+	int fd;
+};
+
+/**
+ * struct symbol - a function
+ * @name: name, to be freed; if there is no symbol, DSO and address
+ * @start: first link-time address
+ * @end: first address after it
+ */
+struct symbol {
+	char *name;
+	uint64_t start;
+	uint64_t end;
+};
+
+/**
+ * struct place - a source line
+ * @file: path of the source file as given to the compiler
+ * @line: line number, from 1
+ */
+struct place {
+	const char *file;
+	int line;
+};
+
+void symbols_look_in(char *path);
+int symbols_open(struct symbols *symbols, const char *path,
+		 const struct prf_dso *dso);
+void symbols_close(struct symbols *symbols);
+bool symbols_known(const struct symbols *symbols);
+uint64_t symbols_address(const struct symbols *symbols,
+			 const struct prf_dso *dso, uint64_t offset);
+int symbols_find(const struct symbols *symbols, uint64_t address,
+		 uint64_t bytes, struct symbol *symbol);
+bool symbols_place(const struct symbols *symbols, uint64_t address,
+		   struct place *place);
+void symbols_text(const struct symbols *symbols, uint64_t *start,
+		  uint64_t *end);
+const char *base_name(const char *path);
+
+#endif /* SYMBOLS_H */

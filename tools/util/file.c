@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * file.c - read files given by the user, open files named in other files
+ *
+ * Files from the command line are read up to end of file, whatever their size,
+ * as they may be pipes. A path found inside another file is untrusted: it may
+ * name anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#define PIECE	65536
+
+static void *read_all(FILE *file, size_t *size)
+{
+	char *data = NULL, *more;
+	size_t room = 0;
+
+	for (*size = 0; !feof(file) && !ferror(file);) {
+		if (*size == room) {
+			room = room ? 2 * room : PIECE;
+			more = realloc(data, room);
+			if (!more)
+				break;
+			data = more;
+		}
+		*size += fread(data + *size, 1, room - *size, file);
+	}
+	if (feof(file))
+		return data;
+	free(data);
+	return NULL;
+}
+
+/**
+ * file_read() - read a file
+ * @path: path of the file; "-" is standard input
+ * @size: receives the size in bytes
+ *
+ * Return: the contents, to be freed, or NULL with errno.
+ */
+void *file_read(const char *path, size_t *size)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	void *data;
+	int error;
+
+	if (!file)
+		return NULL;
+	data = read_all(file, size);
+	error = errno;
+	if (file != stdin)
+		fclose(file);
+	errno = error;
+	return data;
+}
+
+static int is_plain(const struct stat *stat_buffer)
+{
+	return S_ISREG(stat_buffer->st_mode) && stat_buffer->st_size > 0;
+}
+
+/**
+ * file_open_plain() - open a path found in another file, if it is regular
+ * @path: path of the file
+ * @stat_buffer: receives its attributes
+ *
+ * Opening a device can have side effects, and reading a pipe or a file of size
+ * 0, whose contents the kernel generates on reading, can block for ever.
+ *
+ * Return: a descriptor, or -1 if it is not a regular file or is empty.
+ */
+int file_open_plain(const char *path, struct stat *stat_buffer)
+{
+	int fd;
+
+	if (stat(path, stat_buffer) || !is_plain(stat_buffer))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && (fstat(fd, stat_buffer) || !is_plain(stat_buffer))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * file.h - read files given by the user, open files named in other files
+ */
+#ifndef FILE_H
+#define FILE_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+int file_open_plain(const char *path, struct stat *stat_buffer);
+void *file_read(const char *path, size_t *size);
+
+#endif /* FILE_H */

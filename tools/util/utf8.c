@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * utf8.c - find UTF-8 characters in names, which may be any bytes
+ */
+#include "util/utf8.h"
+
+/**
+ * utf8_length() - length of the first character of a string
+ * @string: the string, not empty
+ *
+ * Return: number of bytes, or 0 if they are not well-formed UTF-8.
+ */
+int utf8_length(const char *string)
+{
+	const unsigned char *s = (const unsigned char *)string;
+	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : 1;
+	int i;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	for (i = 1; i <= more; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
+/**
+ * utf8_text() - length of the first character, if it is safe to print
+ * @string: the string, not empty
+ *
+ * Return: number of bytes; 1 for a byte that is not UTF-8; 0 for a control
+ * character (C0, DEL, and C1 in UTF-8 or as a byte), which could control a
+ * terminal.
+ */
+int utf8_text(const char *string)
+{
+	const unsigned char *s = (const unsigned char *)string;
+	int length = utf8_length(string);
+
+	if (length > 1)
+		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
+	return s[0] >= ' ' && (s[0] < 0x7f || s[0] >= 0xa0);
+}
