@@ -143,15 +143,14 @@ static void finish(struct __test_metadata *_metadata,
  * The number of ticks is the one due, and all of them are in the one counter.
  */
 static void check(struct __test_metadata *_metadata,
-		  const struct moment *from, const struct moment *to,
-		  const uint32_t *bin)
+		  const struct moment *zero, const struct moment *from,
+		  const struct moment *to, const uint32_t *bin)
 {
-	struct profil_status last = { .size = sizeof(last) };
+	struct moment stop = moment_stop();
 
-	EXPECT_EQ(0, profil_stop(&last, NULL, 0));
-	EXPECT_TICKS(from, to);
+	EXPECT_TICKS(zero, &stop);
 	EXPECT_COVERED(from, to, PART);
-	EXPECT_EQ(last.counts.ticks, *bin);
+	EXPECT_EQ(stop.status.counts.ticks, *bin);
 }
 
 /*
@@ -188,41 +187,40 @@ TEST_F(threads, four_shares)
 		region_of(TEXT_OF(c), bins[2], 2),
 		region_of(TEXT_OF(d), bins[3], 2),
 	};
-	struct profil_status last = { .size = sizeof(last) };
+	struct moment zero = moment_zero(), from, to, stop;
 	uint64_t ticks[4], sum = 0;
-	struct moment from, to;
 
 	ASSERT_EQ(0, set_regions(regions, 4, 2, MS, 0));
 	from = moment_now();
 	start_threads(_metadata, self, 4, 400 * MS, 400 * MS);
 	to = await(self);
 	finish(_metadata, self);
-	ASSERT_EQ(0, profil_stop(&last, NULL, 0));
+	stop = moment_stop();
 
-	EXPECT_TICKS(&from, &to);
+	EXPECT_TICKS(&zero, &stop);
 	EXPECT_COVERED(&from, &to, PART);
 	for (int i = 0; i < 4; i++) {
 		ticks[i] = sum16(bins[i], 4096);
 		sum += ticks[i];
 	}
-	EXPECT_EQ(last.counts.counted, sum);
-	EXPECT_LT(last.counts.ticks / 2, sum);
+	EXPECT_EQ(stop.status.counts.counted, sum);
+	EXPECT_LT(stop.status.counts.ticks / 2, sum);
 	check_shares(_metadata, self, ticks, sum,
-		     1 - 1.0 * sum / last.counts.ticks);
+		     1 - 1.0 * sum / stop.status.counts.ticks);
 }
 
 TEST_F(threads, sixteen)
 {
 	static uint32_t bin;
 	const struct profil_region all = overflow_bin(&bin, 4);
-	struct moment from, to;
+	struct moment zero = moment_zero(), from, to;
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 	from = moment_now();
 	start_threads(_metadata, self, 16, 100 * MS, 0);
 	to = await(self);
 	finish(_metadata, self);
-	check(_metadata, &from, &to, &bin);
+	check(_metadata, &zero, &from, &to, &bin);
 }
 
 /* They run on both CPUs when the profile starts. */
@@ -230,15 +228,16 @@ TEST_F(threads, that_ran_before_the_profile)
 {
 	static uint32_t bin;
 	const struct profil_region all = overflow_bin(&bin, 4);
-	struct moment from, to;
+	struct moment zero, from, to;
 
 	start_threads(_metadata, self, 4, 800 * MS, 0);
 	usleep(50000);
+	zero = moment_zero();
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 	from = moment_now();
 	to = await(self);
 	finish(_metadata, self);
-	check(_metadata, &from, &to, &bin);
+	check(_metadata, &zero, &from, &to, &bin);
 }
 
 /* They exist when the profile starts, and begin to run later. */
@@ -246,17 +245,18 @@ TEST_F(threads, that_slept_when_it_began)
 {
 	static uint32_t bin;
 	const struct profil_region all = overflow_bin(&bin, 4);
-	struct moment from, to;
+	struct moment zero, from, to;
 
 	self->wait = true;
 	start_threads(_metadata, self, 3, 500 * MS, 0);
 	usleep(50000);
+	zero = moment_zero();
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 	from = moment_now();
 	pthread_barrier_wait(&self->start);
 	to = await(self);
 	finish(_metadata, self);
-	check(_metadata, &from, &to, &bin);
+	check(_metadata, &zero, &from, &to, &bin);
 }
 
 /* Both CPUs write the same counter, and its neighbour in the same word. */

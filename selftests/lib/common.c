@@ -409,8 +409,9 @@ double sigmas(double seen, double mean, double variance)
 }
 
 /*
- * Read the status and the clocks at the same moment. The process may lose the
- * CPU in between, so take the shortest of several readings.
+ * Read the status and the clocks at the same moment. Other threads go on while
+ * this one waits for its CPU or for theirs, so take the reading that was
+ * shortest by the clock; by CPU time, one that waits looks short.
  */
 struct moment moment_now(void)
 {
@@ -418,17 +419,37 @@ struct moment moment_now(void)
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < 20; i++) {
-		uint64_t begin = process_cpu_ns();
+		uint64_t begin = monotonic_ns();
+		uint64_t before = process_cpu_ns();
 		struct profil_status status = status_now();
-		uint64_t end = process_cpu_ns();
+		uint64_t after = process_cpu_ns();
+		uint64_t end = monotonic_ns();
 
 		if (end - begin >= least)
 			continue;
 		least = end - begin;
 		moment.status = status;
-		moment.cpu_ns = begin + least / 2;
-		moment.time_ns = monotonic_ns();
+		moment.cpu_ns = before + (after - before) / 2;
+		moment.time_ns = begin + least / 2;
 	}
+	return moment;
+}
+
+/* The moment before a profile begins. */
+struct moment moment_zero(void)
+{
+	return (struct moment){ .time_ns = monotonic_ns() };
+}
+
+/* Stop the profile, which counts the ticks of late interrupts. */
+struct moment moment_stop(void)
+{
+	struct moment moment = { .status.size = sizeof(moment.status) };
+
+	if (profil_stop(&moment.status, NULL, 0))
+		memset(&moment.status, 0xff, sizeof(moment.status));
+	moment.time_ns = monotonic_ns();
+	moment.cpu_ns = process_cpu_ns();
 	return moment;
 }
 

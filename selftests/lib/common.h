@@ -113,11 +113,17 @@ struct moment {
 	uint64_t time_ns;
 };
 
+struct moment moment_zero(void);
 struct moment moment_now(void);
+struct moment moment_stop(void);
 double due_ticks(const struct moment *from, const struct moment *to);
 double due_variance(const struct moment *from, const struct moment *to);
 
-/* Check that every due tick came between two moments. */
+/*
+ * Check that every due tick came between two moments. Late interrupts, which
+ * only icount rules out, make the number right only from moment_zero() to
+ * moment_stop().
+ */
 #define EXPECT_TICKS(from, to) do { \
 	EXPECT_CHANCE("ticks", (to)->status.counts.ticks - (from)->status.counts.ticks, \
 		      due_ticks(from, to), due_variance(from, to)); \
