@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * region.c - from a program counter to a counter
  *
@@ -10,7 +10,6 @@
  * Context: any; takes no locks.
  */
 #include <linux/errno.h>
-#include <linux/limits.h>
 #include <linux/sort.h>
 
 #include "region.h"

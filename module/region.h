@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * region.h - from a program counter to a counter
  *
@@ -9,6 +9,7 @@
 #ifndef PROFIL_REGION_H
 #define PROFIL_REGION_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 
 #include <linux/profil.h>

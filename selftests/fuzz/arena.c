@@ -125,7 +125,7 @@ bool arena_make(struct arena *arena, uint32_t nr_crowd)
 }
 
 /* Fill the counters: values are zero, almost full or full at each width. */
-static void shuffle_counters(struct arena *arena, u64 *state)
+static void shuffle_counters(struct arena *arena, __u64 *state)
 {
 	static const uint64_t interesting[] = {
 		0, 0x7ffe7ffe7ffe7ffe, 0xfffefffefffefffe,
@@ -143,7 +143,7 @@ static void shuffle_counters(struct arena *arena, u64 *state)
 }
 
 /* Fill the memory and the shadow with the same new contents. */
-void arena_shuffle(struct arena *arena, u64 *state)
+void arena_shuffle(struct arena *arena, __u64 *state)
 {
 	uint64_t *words = (uint64_t *)arena->memory;
 
@@ -258,7 +258,7 @@ size_t arena_difference(const struct arena *arena)
 }
 
 /* Return: an address where no program has memory. */
-uint64_t arena_nowhere(u64 *state)
+uint64_t arena_nowhere(__u64 *state)
 {
 	static const uint64_t addresses[] = {
 		0, 1, 8, 0xfff, 0x7fffffffefff, 0x7ffffffff000,
@@ -273,7 +273,7 @@ uint64_t arena_nowhere(u64 *state)
 }
 
 /* Return: an address for @size bytes: mostly valid, else invalid in any way. */
-uint64_t arena_place(const struct arena *arena, u64 *state, size_t size)
+uint64_t arena_place(const struct arena *arena, __u64 *state, size_t size)
 {
 	uint64_t view = (uintptr_t)arena->view;
 	uint64_t edge = view + (1 + number_below(state, VIEW_PAGES - 1)) * PAGE;
@@ -298,7 +298,7 @@ uint64_t arena_place(const struct arena *arena, u64 *state, size_t size)
 }
 
 /* Return: an address for counters, on a page of any kind. */
-uint64_t arena_counters(const struct arena *arena, u64 *state)
+uint64_t arena_counters(const struct arena *arena, __u64 *state)
 {
 	return (uintptr_t)arena->counters +
 	       number_below(state, COUNTER_PAGES * PAGE) / 8 * 8;

@@ -47,7 +47,7 @@ struct arena {
 };
 
 bool arena_make(struct arena *arena, uint32_t nr_crowd);
-void arena_shuffle(struct arena *arena, u64 *state);
+void arena_shuffle(struct arena *arena, __u64 *state);
 
 bool arena_readable(const struct arena *arena, uint64_t addr, uint64_t size);
 bool arena_writable(const struct arena *arena, uint64_t addr, uint64_t size);
@@ -60,8 +60,8 @@ void arena_poke(struct arena *arena, uint64_t addr, const void *from,
 void arena_accept(struct arena *arena, uint64_t addr, uint64_t size);
 size_t arena_difference(const struct arena *arena);
 
-uint64_t arena_place(const struct arena *arena, u64 *state, size_t size);
-uint64_t arena_counters(const struct arena *arena, u64 *state);
-uint64_t arena_nowhere(u64 *state);
+uint64_t arena_place(const struct arena *arena, __u64 *state, size_t size);
+uint64_t arena_counters(const struct arena *arena, __u64 *state);
+uint64_t arena_nowhere(__u64 *state);
 
 #endif /* FUZZ_ARENA_H */

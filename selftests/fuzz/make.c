@@ -21,13 +21,13 @@
 /* The start of the program's text. */
 extern const char __executable_start;
 
-static bool once_in(u64 *state, unsigned int n)
+static bool once_in(__u64 *state, unsigned int n)
 {
 	return number_below(state, n) == 0;
 }
 
 /* Return: a boundary value, or any other number. */
-uint64_t fuzz_number(u64 *state)
+uint64_t fuzz_number(__u64 *state)
 {
 	static const uint64_t numbers[] = {
 		0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 32, 47, 48, 49, 63, 64,
@@ -44,7 +44,7 @@ uint64_t fuzz_number(u64 *state)
 }
 
 /* Set a field, or two adjacent ones of 4 bytes, to a number; or flip a bit. */
-static void spoil(u64 *state, void *structure, size_t size)
+static void spoil(__u64 *state, void *structure, size_t size)
 {
 	uint8_t *bytes = structure;
 	uint64_t number = fuzz_number(state);
@@ -58,14 +58,14 @@ static void spoil(u64 *state, void *structure, size_t size)
 		memcpy(bytes + at, &number, width);
 }
 
-static void maybe_spoil(u64 *state, void *structure, size_t size)
+static void maybe_spoil(__u64 *state, void *structure, size_t size)
 {
 	while (once_in(state, 3))
 		spoil(state, structure, size);
 }
 
 /* Return: mostly the right size of a structure, else mostly a wrong one. */
-static uint32_t make_size(u64 *state, uint32_t right)
+static uint32_t make_size(__u64 *state, uint32_t right)
 {
 	uint32_t sizes[] = {
 		0, 1, 4, 8, right - 8, right - 1, right + 1, right + 8, 256,
@@ -83,7 +83,7 @@ static uint32_t make_size(u64 *state, uint32_t right)
  * Place @structure, which begins with its size, somewhere; mostly zeros follow
  * up to that size.
  */
-static uint64_t put_structure(struct arena *arena, u64 *state,
+static uint64_t put_structure(struct arena *arena, __u64 *state,
 			      const void *structure, size_t known)
 {
 	uint8_t bytes[PAGE + 8] = { 0 };
@@ -102,7 +102,7 @@ static uint64_t put_structure(struct arena *arena, u64 *state,
 }
 
 /* Make a region whose counters fit its page, or do not. */
-static struct profil_region make_region(const struct arena *arena, u64 *state,
+static struct profil_region make_region(const struct arena *arena, __u64 *state,
 					uint32_t width)
 {
 	uint64_t text = (uintptr_t)&__executable_start;
@@ -118,7 +118,7 @@ static struct profil_region make_region(const struct arena *arena, u64 *state,
 	};
 }
 
-static uint64_t make_regions(struct arena *arena, u64 *state,
+static uint64_t make_regions(struct arena *arena, __u64 *state,
 			     const struct profil_set *set)
 {
 	struct profil_region regions[8];
@@ -141,7 +141,7 @@ static uint64_t make_regions(struct arena *arena, u64 *state,
 	return where;
 }
 
-static uint32_t make_flags(u64 *state, uint32_t width)
+static uint32_t make_flags(__u64 *state, uint32_t width)
 {
 	uint32_t flags = number_below(state, 128);
 
@@ -154,7 +154,7 @@ static uint32_t make_flags(u64 *state, uint32_t width)
  * About the maximum number of regions. Skipping the first ones may extend the
  * array beyond its end.
  */
-static void make_crowd(const struct arena *arena, u64 *state,
+static void make_crowd(const struct arena *arena, __u64 *state,
 		       struct profil_set *set)
 {
 	uint32_t skipped = number_below(state, 3);
@@ -164,7 +164,7 @@ static void make_crowd(const struct arena *arena, u64 *state,
 	set->nr_regions = arena->nr_crowd - number_below(state, 3);
 }
 
-static uint64_t make_set(struct arena *arena, u64 *state)
+static uint64_t make_set(struct arena *arena, __u64 *state)
 {
 	static const uint32_t widths[] = { 2, 4, 8 };
 	static const uint64_t periods[] = {
@@ -192,7 +192,7 @@ static uint64_t make_set(struct arena *arena, u64 *state)
 }
 
 /* Fields that the device does not read have any value. */
-static uint64_t make_status(struct arena *arena, u64 *state)
+static uint64_t make_status(struct arena *arena, __u64 *state)
 {
 	static const uint32_t rooms[] = { 0, 1, 2, 3, 8, 4096, UINT32_MAX };
 	uint32_t room = ONE_OF(rooms, state);
@@ -210,7 +210,7 @@ static uint64_t make_status(struct arena *arena, u64 *state)
 }
 
 /* A structure for results, of which the device reads only the size. */
-static uint64_t make_results(struct arena *arena, u64 *state, size_t size)
+static uint64_t make_results(struct arena *arena, __u64 *state, size_t size)
 {
 	uint32_t words[64];
 
@@ -222,7 +222,7 @@ static uint64_t make_results(struct arena *arena, u64 *state, size_t size)
 }
 
 /* Request numbers that the device does not know, and those of other devices. */
-static unsigned int make_request(u64 *state)
+static unsigned int make_request(__u64 *state)
 {
 	static const unsigned int types[] = {
 		PROFIL_IOC_TYPE, PROFIL_IOC_TYPE - 1, PROFIL_IOC_TYPE + 1,
@@ -233,7 +233,7 @@ static unsigned int make_request(u64 *state)
 }
 
 /* Any bytes, after a size that the device accepts, so that it reads them. */
-static uint64_t make_garbage(struct arena *arena, u64 *state)
+static uint64_t make_garbage(struct arena *arena, __u64 *state)
 {
 	uint64_t words[PAGE / 64];
 
@@ -245,7 +245,7 @@ static uint64_t make_garbage(struct arena *arena, u64 *state)
 }
 
 /* Return: the next call to make. */
-struct attempt fuzz_attempt(struct arena *arena, u64 *state)
+struct attempt fuzz_attempt(struct arena *arena, __u64 *state)
 {
 	static const unsigned int requests[] = {
 		PROFIL_IOC_SET, PROFIL_IOC_STOP, PROFIL_IOC_STATUS,

@@ -17,7 +17,7 @@ struct attempt {
 	uint64_t arg;
 };
 
-struct attempt fuzz_attempt(struct arena *arena, u64 *state);
-uint64_t fuzz_number(u64 *state);
+struct attempt fuzz_attempt(struct arena *arena, __u64 *state);
+uint64_t fuzz_number(__u64 *state);
 
 #endif /* FUZZ_MAKE_H */

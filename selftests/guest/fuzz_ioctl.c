@@ -49,7 +49,7 @@ FIXTURE(fuzz) {
 	struct arena arena;
 	struct model model;
 	uint64_t seed;
-	u64 state;
+	__u64 state;
 	struct effort effort;
 	struct profil_status last;
 	uint64_t calls;
@@ -332,7 +332,7 @@ TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 }
 
 /* Make a request that the device does not have, with any argument. */
-static long call_other(int fd, u64 *state)
+static long call_other(int fd, __u64 *state)
 {
 	uint64_t where = number_below(state, 2) ? arena_nowhere(state) :
 						  fuzz_number(state);

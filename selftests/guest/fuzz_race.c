@@ -65,7 +65,7 @@ FIXTURE(race) {
 struct racer {
 	FIXTURE_DATA(race) *all;
 	pthread_t thread;
-	u64 state;
+	__u64 state;
 	struct effort effort;
 };
 

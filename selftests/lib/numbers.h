@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 /* The state must not be 0. */
-static inline u64 number(u64 *state)
+static inline __u64 number(__u64 *state)
 {
 	*state ^= *state >> 12;
 	*state ^= *state << 25;
@@ -20,15 +20,15 @@ static inline u64 number(u64 *state)
 }
 
 /* From 0 to @limit - 1, almost uniformly. */
-static inline u64 number_below(u64 *state, u64 limit)
+static inline __u64 number_below(__u64 *state, __u64 limit)
 {
 	return (number(state) >> 11) % limit;
 }
 
 /* Of any magnitude: as many below 2^8 as between 2^40 and 2^48. */
-static inline u64 number_of_any_size(u64 *state)
+static inline __u64 number_of_any_size(__u64 *state)
 {
-	u64 shift = number_below(state, 64);
+	__u64 shift = number_below(state, 64);
 
 	return number(state) >> shift;
 }

@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * types.h - the kernel's integer types, to compile pure module code in user
  * space
  *
  * Extends the kernel's user-space header.
  */
-#ifndef SELFTESTS_LINUX_TYPES_H
-#define SELFTESTS_LINUX_TYPES_H
+#ifndef PROFIL_LINUX_TYPES_H
+#define PROFIL_LINUX_TYPES_H
 
 #include_next <linux/types.h>
 
@@ -20,4 +20,4 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
-#endif /* SELFTESTS_LINUX_TYPES_H */
+#endif /* PROFIL_LINUX_TYPES_H */
