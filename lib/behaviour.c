@@ -63,6 +63,17 @@ const struct profil_behaviour profil_behaviours[] = {
 		.sprofil_flags = PROFIL_SET_OVERFLOW_ANYWHERE,
 		SPROFIL_BY_DEFAULT,
 	},
+	[PROFIL_LINUX099] = {
+		.name = "linux099",
+		.profil_flags = PROFIL_SET_SVR4_ARITH | PROFIL_SET_NO_OVERFLOW |
+				PROFIL_SET_USER_ONLY,
+		.least_scale = 2,
+		.largest_scale = UINT_MAX,
+		.null = PROFIL_NULL_IS_BAD,
+		.empty_stops = true,
+		.never_fails = true,
+		SPROFIL_BY_DEFAULT,
+	},
 };
 
 /**
@@ -75,7 +86,7 @@ const struct profil_behaviour *profil_behaviour_named(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i <= PROFIL_GLIBC; i++)
+	for (i = 0; i <= PROFIL_LINUX099; i++)
 		if (!strcmp(profil_behaviours[i].name, name ? name : ""))
 			return &profil_behaviours[i];
 	return NULL;

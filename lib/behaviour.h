@@ -20,7 +20,8 @@ enum profil_system {
 	PROFIL_SVR4,
 	PROFIL_BSD,
 	PROFIL_IRIX,
-	PROFIL_GLIBC
+	PROFIL_GLIBC,
+	PROFIL_LINUX099
 };
 
 /**
@@ -43,6 +44,8 @@ enum profil_null {
  * @largest_scale: a larger scale makes profil() fail with EINVAL, even if the
  *	device accepts it
  * @null: effect of a NULL buffer on profil()
+ * @empty_stops: a @size of 0 makes profil() stop the profile
+ * @never_fails: profil() returns 0, whatever happens
  * @sprofil_flags: PROFIL_SET_* for sprofil()
  * @none_stops: sprofil(NULL, 0) stops the profile; else it fails with E2BIG
  * @of_16_bits: flag of sprofil() for 16-bit counters; 0 if they are the default
@@ -55,6 +58,8 @@ struct profil_behaviour {
 	unsigned int least_scale;
 	unsigned int largest_scale;
 	enum profil_null null;
+	bool empty_stops;
+	bool never_fails;
 	unsigned int sprofil_flags;
 	bool none_stops;
 	unsigned int of_16_bits;

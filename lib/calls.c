@@ -111,6 +111,33 @@ PROFIL_PUBLIC int profil_irix(unsigned short *buffer, size_t size,
 }
 
 /**
+ * profil_linux099() - profil() of Linux 0.99
+ * @buffer: 16-bit counters
+ * @size: size of @buffer, in bytes; 0 stops the profile
+ * @offset: lowest program counter to profile
+ * @scale: 16.16 fixed-point ratio of bytes of counters to bytes of text: 65536
+ *	gives one counter for 2 bytes of text, 2 one for 64 KiB. 0 and 1 stop
+ *	the profile. At most 131072
+ *
+ * Follows profil(2) of Linux 0.99.11. A tick comes every 10 ms of CPU time in
+ * user mode; time in the kernel does not count. With d = pc - @offset, the index
+ * of the counter is ((d * @scale) >> 16) / 2, even if @scale is 2 and @offset is
+ * 0. If @buffer is not writable, or NULL, the profile turns off at its first
+ * tick, where Linux 0.99 dumped core.
+ *
+ * Return: always 0. On failure it sets errno, and a running profile continues.
+ * EINVAL: @scale is too large, or @buffer is at an odd address. EAGAIN: the user
+ * has as many profiles as max_profiles of the module allows. ENOMEM: out of
+ * memory.
+ */
+PROFIL_PUBLIC int profil_linux099(unsigned short *buffer, size_t size,
+				  size_t offset, unsigned int scale)
+{
+	return profil_by(&profil_behaviours[PROFIL_LINUX099], buffer, size,
+			 offset, scale);
+}
+
+/**
  * sprofil() - profile several ranges of text
  * @profp: regions. If some overlap, the tick counts in the one with the largest
  *	pr_off that is not above the program counter, or in the first of equal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * device.c - requests to the device
+ * device.c - requests to the device, or to user space in its place
  *
  * Keeps nothing between calls: no descriptor that the program could close or
  * inherit by accident, no memory, no lock. This is possible because a profile
@@ -16,6 +16,24 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "fallback.h"
+
+static int profil_open(void)
+{
+	return syscall(SYS_openat, AT_FDCWD, PROFIL_DEVICE,
+		       O_RDONLY | O_CLOEXEC);
+}
+
+/* Make a request and close the device. */
+static int profil_request(int fd, unsigned long request, void *argument)
+{
+	int result = ioctl(fd, request, argument);
+	int error = errno;
+
+	syscall(SYS_close, fd);
+	errno = error;
+	return result;
+}
 
 /**
  * profil_device() - open the device, make a request, close the device
@@ -30,65 +48,106 @@
  */
 int profil_device(unsigned long request, void *argument)
 {
-	int fd = syscall(SYS_openat, AT_FDCWD, PROFIL_DEVICE,
-			 O_RDONLY | O_CLOEXEC);
-	int result, error;
+	int fd = profil_open();
 
-	if (fd < 0)
-		return -1;
-	result = ioctl(fd, request, argument);
-	error = errno;
-	syscall(SYS_close, fd);
-	errno = error;
-	return result;
+	return fd < 0 ? -1 : profil_request(fd, request, argument);
 }
 
-/* Is there no device, or is its module not loaded (any more)? */
-static bool profil_device_missing(void)
+/*
+ * After profil_open() failed: is there no device, or is its module not loaded
+ * (any more)?
+ */
+static bool profil_is_missing(void)
 {
 	return errno == ENOENT || errno == ENODEV || errno == ENXIO;
 }
 
-/*
- * Clear a status as the kernel does if there is no profile. Returns 0, or a
- * negative errno with @status unchanged.
- */
-static int profil_clear(struct profil_status *status)
+/* After profil_open() failed: count in user space, or answer for that? */
+static bool profil_falls_back(void)
 {
-	const char *excess = (const char *)(status + 1);
-	const char *end = (const char *)status + status->size;
-
-	if (status->size < sizeof(*status))
-		return -EINVAL;
-	if (status->size > (unsigned int)getpagesize())
-		return -E2BIG;
-	while (excess < end)
-		if (*excess++)
-			return -E2BIG;
-	memset(&status->state, 0,
-	       status->size - offsetof(struct profil_status, state));
-	return 0;
+	return fallback_mode() != FALLBACK_NONE &&
+	       (profil_is_missing() || errno == EACCES || errno == EPERM);
 }
 
 /**
- * profil_device_stop() - stop the profile, if there is one
+ * profil_start() - start a profile, in user space where there is no device
+ * @set: request of profil(), sprofil() or the -pg bridge
+ *
+ * The profile replaces the running one, wherever that is counted.
+ *
+ * Return: 0, or -1 with errno.
+ */
+int profil_start(struct profil_set *set)
+{
+	bool always = fallback_mode() == FALLBACK_ALWAYS;
+	int saved = errno;
+	int result;
+	int fd;
+
+	fd = always ? -1 : profil_open();
+	if (fd >= 0) {
+		result = profil_request(fd, PROFIL_IOC_SET, set);
+		if (!result)
+			fallback_off();
+		return result;
+	}
+	if (!always && !profil_falls_back())
+		return -1;
+	errno = saved;
+	result = fallback_set(set);
+	if (!result && always) {
+		profil_device(PROFIL_IOC_STOP, NULL);
+		errno = saved;
+	}
+	return result;
+}
+
+/**
+ * profil_end() - stop the profile, if there is one
  * @last: receives the last status of the profile; may be NULL
  *
- * A profile keeps the module loaded, so without a device there is no profile.
+ * A profile keeps the module loaded, so without a device there is none but the
+ * one that is counted in user space.
  *
- * Return: 0, or -1 with errno. Without a device 0, and all of @last but its
- * size is zero: the profile is off.
+ * Return: 0, or -1 with errno. If there was no profile 0, and all of @last but
+ * its size is zero.
  */
-int profil_device_stop(struct profil_status *last)
+int profil_end(struct profil_status *last)
 {
 	int saved = errno;
-	int err;
 
-	if (!profil_device(PROFIL_IOC_STOP, last))
-		return 0;
-	if (!profil_device_missing())
-		return -1;
-	err = last ? profil_clear(last) : 0;
-	errno = err ? -err : saved;
-	return err ? -1 : 0;
+	if (!fallback_is_on()) {
+		if (!profil_device(PROFIL_IOC_STOP, last))
+			return 0;
+		if (!profil_is_missing() && !profil_falls_back())
+			return -1;
+		errno = saved;
+	}
+	return fallback_stop(last);
+}
+
+/**
+ * profil_ask() - request information, also about profiles in user space
+ * @request: PROFIL_IOC_STATUS or PROFIL_IOC_INFO
+ * @argument: its argument
+ * @user: the answer is that of user space, even if there is a device
+ * @fallback: the request in user space
+ *
+ * Return: 0, or -1 with errno.
+ */
+int profil_ask(unsigned long request, void *argument, bool user,
+	       int (*fallback)(void *argument))
+{
+	int saved = errno;
+	int fd;
+
+	if (!user) {
+		fd = profil_open();
+		if (fd >= 0)
+			return profil_request(fd, request, argument);
+		if (!profil_falls_back())
+			return -1;
+		errno = saved;
+	}
+	return fallback(argument);
 }

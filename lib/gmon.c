@@ -160,9 +160,12 @@ static void gmon_say_no_time(struct gmon *gmon)
 	if (gmon->warned)
 		return;
 	gmon->warned = true;
-	gmon_say("calls are counted, time is not: " PROFIL_DEVICE ": %s%s",
-		 strerrordesc_np(errno),
-		 missing ? "; load the module: modprobe profil" : "");
+	if (errno == EBUSY)
+		gmon_say("calls are counted, time is not: the program handles SIGURG, which counting without " PROFIL_DEVICE " needs");
+	else
+		gmon_say("calls are counted, time is not: " PROFIL_DEVICE ": %s%s",
+			 strerrordesc_np(errno),
+			 missing ? "; load the module: modprobe profil" : "");
 }
 
 /*
@@ -184,7 +187,7 @@ static void gmon_profile(struct gmon *gmon)
 		.regions = (uintptr_t)&region,
 	};
 
-	gmon->on = !profil_set(&set);
+	gmon->on = !profil_start(&set);
 	if (gmon->on)
 		gmon->rate = (1000000000 + set.period_ns / 2) / set.period_ns;
 	else

@@ -60,7 +60,7 @@ static __attribute__((constructor)) void choose(void)
 static int refuse(void)
 {
 	static const char line[] =
-		"libprofil-preload.so: PROFIL_BEHAVIOUR is none of svr4, bsd, irix, glibc: there is no profile\n";
+		"libprofil-preload.so: PROFIL_BEHAVIOUR is none of svr4, bsd, irix, glibc, linux099: there is no profile\n";
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 
 	if (!atomic_flag_test_and_set(&said))

@@ -14,7 +14,7 @@
 
 static int profil_stop_for_null(const struct profil_behaviour *how)
 {
-	if (profil_device_stop(NULL))
+	if (profil_end(NULL))
 		return -1;
 	if (how->null == PROFIL_NULL_STOPS)
 		return 0;
@@ -22,18 +22,9 @@ static int profil_stop_for_null(const struct profil_behaviour *how)
 	return -1;
 }
 
-/**
- * profil_by() - profil() with the behaviour of a system
- * @how: the behaviour
- * @buffer: 16-bit counters
- * @size: size of @buffer, in bytes
- * @offset: lowest program counter to profile
- * @scale: 16.16 fixed-point ratio of counters to text
- *
- * Return: 0, or -1 with errno.
- */
-int profil_by(const struct profil_behaviour *how, unsigned short *buffer,
-	      size_t size, size_t offset, unsigned int scale)
+static int profil_try(const struct profil_behaviour *how,
+		      unsigned short *buffer, size_t size, size_t offset,
+		      unsigned int scale)
 {
 	struct profil_region region = {
 		.base = (uintptr_t)buffer,
@@ -53,9 +44,27 @@ int profil_by(const struct profil_behaviour *how, unsigned short *buffer,
 		errno = EINVAL;
 		return -1;
 	}
-	if (scale < how->least_scale)
-		return profil_device_stop(NULL);
+	if (scale < how->least_scale || (how->empty_stops && !size))
+		return profil_end(NULL);
 	if (!buffer && how->null != PROFIL_NULL_IS_BAD)
 		return profil_stop_for_null(how);
-	return profil_device(PROFIL_IOC_SET, &set);
+	return profil_start(&set);
+}
+
+/**
+ * profil_by() - profil() with the behaviour of a system
+ * @how: the behaviour
+ * @buffer: 16-bit counters
+ * @size: size of @buffer, in bytes
+ * @offset: lowest program counter to profile
+ * @scale: 16.16 fixed-point ratio of counters to text
+ *
+ * Return: 0, or -1 with errno.
+ */
+int profil_by(const struct profil_behaviour *how, unsigned short *buffer,
+	      size_t size, size_t offset, unsigned int scale)
+{
+	int result = profil_try(how, buffer, size, offset, scale);
+
+	return how->never_fails ? 0 : result;
 }

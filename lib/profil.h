@@ -9,7 +9,8 @@
  * Documentation/contract.rst states what profil() and sprofil() promise. Where
  * a system's manual page promises something else, a function with the system's
  * name keeps the promise. The manual pages are libprofil(3),
- * libprofil_profil(3), libprofil_sprofil(3) and libprofil_requests(3).
+ * libprofil_profil(3), libprofil_sprofil(3), libprofil_requests(3) and
+ * libprofil_fallback(7).
  *
  * The caller sets the member size of each structure to its sizeof before the
  * call, so the device knows which version of it the caller was compiled with:
@@ -26,6 +27,11 @@
  * there are those of open(2): ENOENT, ENODEV or ENXIO where the kernel has no
  * such device, EACCES, EMFILE, ENFILE; and EINTR after a fatal signal. A
  * successful call does not change errno.
+ *
+ * Where the device cannot be opened profil(), sprofil() and the functions with
+ * a system's name count in user space, unless PROFIL_FALLBACK=none is in the
+ * environment; see libprofil_fallback(7). Their errors are then EBUSY, if the
+ * program handles SIGURG itself, and EAGAIN, if the user has no timer left.
  */
 #ifndef LIBPROFIL_H
 #define LIBPROFIL_H
@@ -103,6 +109,27 @@ int profil_bsd(unsigned short *samples, size_t size, size_t offset,
  */
 int profil_irix(unsigned short *buffer, size_t size, size_t offset,
 		unsigned int scale);
+
+/**
+ * profil_linux099() - start, replace or stop a profile, as Linux 0.99 profil(2)
+ * @buffer: 16-bit counters
+ * @size: bytes of @buffer; 0 stops
+ * @offset: lowest program counter that is profiled
+ * @scale: 16.16 fixed-point ratio of bytes of counters to bytes of text, up to
+ *	131072: 65536 has one counter for 2 bytes of text, 2 one for 64 KiB.
+ *	0 and 1 stop
+ *
+ * A tick comes every 10 ms of CPU time in user mode on average; time in the
+ * kernel does not count. With d = pc - @offset it increments counter
+ * ((d * @scale) >> 16) / 2. A full counter stays at 65535. If @buffer is not
+ * writable, or NULL, the first tick disables the profile.
+ *
+ * Return: 0, always. On failure errno is EINVAL if @scale is too large or
+ * @buffer is at an odd address, EAGAIN if the user has as many profiles as
+ * allowed, ENOMEM if there is no memory; the running profile goes on.
+ */
+int profil_linux099(unsigned short *buffer, size_t size, size_t offset,
+		    unsigned int scale);
 
 /**
  * sprofil_irix() - start or replace a profile of regions, as IRIX sprofil(2)
@@ -198,7 +225,8 @@ int profil_status(struct profil_status *status,
 		  struct profil_region_status *regions, unsigned int max);
 
 /**
- * profil_info() - read features and limits of the device
+ * profil_info() - read features and limits of the device, or of profiles that
+ *	are counted in user space (PROFIL_CLOCK_USER)
  * @info: receives them
  *
  * Return: 0, or -1 with errno. EINVAL: the size of @info is not set. E2BIG: it

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "device.h"
+#include "fallback.h"
 
 static void profil_report(struct profil_status *status,
 			  struct profil_region_status *regions,
@@ -28,7 +29,11 @@ static void profil_report(struct profil_status *status,
  */
 PROFIL_PUBLIC int profil_set(struct profil_set *set)
 {
-	return profil_device(PROFIL_IOC_SET, set);
+	int result = profil_device(PROFIL_IOC_SET, set);
+
+	if (!result)
+		fallback_off();
+	return result;
 }
 
 /**
@@ -51,7 +56,7 @@ PROFIL_PUBLIC int profil_stop(struct profil_status *last,
 {
 	if (last)
 		profil_report(last, regions, max);
-	return profil_device_stop(last);
+	return profil_end(last);
 }
 
 /**
@@ -69,11 +74,12 @@ PROFIL_PUBLIC int profil_status(struct profil_status *status,
 				unsigned int max)
 {
 	profil_report(status, regions, max);
-	return profil_device(PROFIL_IOC_STATUS, status);
+	return profil_ask(PROFIL_IOC_STATUS, status, fallback_is_on(),
+			  fallback_status);
 }
 
 /**
- * profil_info() - get features and limits of the device
+ * profil_info() - get features and limits of the device, or of user space
  * @info: receives features and limits
  *
  * Return: 0, or -1 with errno EINVAL if the size of @info is not set, EFAULT
@@ -81,5 +87,7 @@ PROFIL_PUBLIC int profil_status(struct profil_status *status,
  */
 PROFIL_PUBLIC int profil_info(struct profil_info *info)
 {
-	return profil_device(PROFIL_IOC_INFO, info);
+	return profil_ask(PROFIL_IOC_INFO, info,
+			  fallback_is_on() || fallback_mode() == FALLBACK_ALWAYS,
+			  fallback_info);
 }

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct prof) == sizeof(struct profil_region) &&
 static int sprofil_set(struct profil_set *set, const struct prof *profp)
 {
 	set->regions = (uintptr_t)profp;
-	return profil_device(PROFIL_IOC_SET, set);
+	return profil_start(set);
 }
 
 #else
@@ -60,7 +60,7 @@ static int sprofil_set(struct profil_set *set, const struct prof *profp)
 	int result, error;
 	size_t bytes;
 
-	if (profil_device(PROFIL_IOC_INFO, &info))
+	if (profil_info(&info))
 		return -1;
 	if (set->nr_regions > info.max_regions ||
 	    set->nr_regions > SIZE_MAX / sizeof(*regions)) {
@@ -75,7 +75,7 @@ static int sprofil_set(struct profil_set *set, const struct prof *profp)
 		return -1;
 	sprofil_convert(regions, profp, set->nr_regions);
 	set->regions = (uintptr_t)regions;
-	result = profil_device(PROFIL_IOC_SET, set);
+	result = profil_start(set);
 	error = errno;
 	munmap(regions, bytes);
 	errno = error;
@@ -118,7 +118,7 @@ int sprofil_by(const struct profil_behaviour *how, struct prof *profp,
 	};
 
 	if (!profp && profcnt == 0 && how->none_stops)
-		return profil_device_stop(NULL);
+		return profil_end(NULL);
 	if (profcnt <= 0) {
 		errno = E2BIG;
 		return -1;

@@ -206,7 +206,7 @@ TEST_F(said, behaviour_of_nobody)
 	ask_preloaded(_metadata, self, PRELOAD, "svr5");
 	EXPECT_STREQ(" plain:22 one:22 large:22 null:22 none:22 first:22 0:22 1:22 2:22 stop:22\n",
 		     self->out);
-	EXPECT_STREQ("libprofil-preload.so: PROFIL_BEHAVIOUR is none of svr4, bsd, irix, glibc: there is no profile\n",
+	EXPECT_STREQ("libprofil-preload.so: PROFIL_BEHAVIOUR is none of svr4, bsd, irix, glibc, linux099: there is no profile\n",
 		     self->err);
 }
 

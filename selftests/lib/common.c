@@ -33,6 +33,13 @@ static uint64_t clock_ns(clockid_t clock)
 	return time.tv_sec * SECOND + time.tv_nsec;
 }
 
+bool in_user_space(void)
+{
+	const char *fallback = getenv("PROFIL_FALLBACK");
+
+	return fallback && !strcmp(fallback, "always");
+}
+
 uint64_t monotonic_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

@@ -34,6 +34,12 @@ extern const char __executable_start, etext;
 	__attribute__((noinline, section("text_" #name)))
 #define TEXT_OF(name)	__start_text_##name, __stop_text_##name
 
+/*
+ * Whether the library counts in user space: PROFIL_FALLBACK=always. Tests of
+ * what it cannot do there skip.
+ */
+bool in_user_space(void);
+
 uint64_t monotonic_ns(void);
 uint64_t process_cpu_ns(void);
 uint64_t thread_cpu_ns(void);

@@ -296,10 +296,13 @@ struct profil_status {
  * enum profil_clock - source of ticks (module parameter clock)
  * @PROFIL_CLOCK_PERF: software cpu-clock counters of the perf subsystem
  * @PROFIL_CLOCK_HRTIMER: the module's own timers
+ * @PROFIL_CLOCK_USER: none in the kernel: libprofil counts in user space. The
+ *	device never reports it
  */
 enum profil_clock {
 	PROFIL_CLOCK_PERF = 0,
-	PROFIL_CLOCK_HRTIMER = 1
+	PROFIL_CLOCK_HRTIMER = 1,
+	PROFIL_CLOCK_USER = 2
 };
 
 /**

@@ -388,6 +388,27 @@ TEST_F(library, profil_svr4_and_irix_without_a_buffer)
 	EXPECT_EQ(UNTOUCHED, errno);
 }
 
+/* A size of 0 stops, and nothing fails. */
+TEST_F(library, profil_linux099)
+{
+	EXPECT_EQ(0, profil_linux099(counters, 15, (size_t)-16, UINT_MAX));
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	EXPECT_EQ(PROFIL_SET_SVR4_ARITH | PROFIL_SET_NO_OVERFLOW |
+		  PROFIL_SET_USER_ONLY, fake.set.flags);
+	EXPECT_EQ(2, fake.set.width);
+	EXPECT_EQ(0, fake.set.period_ns);
+	EXPECT_EQ(15, fake.regions[0].size);
+	fake.requests = 0;
+	EXPECT_TRUE(stopped(profil_linux099(counters, 0, 0, 0x10000)));
+	EXPECT_TRUE(stopped(profil_linux099(counters, 2, 0, 1)));
+	EXPECT_EQ(0, profil_linux099(NULL, 2, 0, 2));
+	EXPECT_EQ(PROFIL_IOC_SET, fake.request);
+	fake.ioctl_errno = EINVAL;
+	EXPECT_EQ(0, profil_linux099(counters, 2, 0, 2));
+	fake.open_errno = EMFILE;
+	EXPECT_EQ(0, profil_linux099(counters, 0, 0, 0));
+}
+
 TEST_F(library, sprofil_glibc_is_sprofil_but_for_the_overflow_bin)
 {
 	struct prof profs[2] = {

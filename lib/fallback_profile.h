@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * fallback_profile.h - a profile that is counted in user space; internal to
+ * fallback*.c
+ *
+ * The lock, the clock and the counts are in memory that the kernel clears at
+ * fork: a child counts from zero, whatever call created it, and finds the lock
+ * free. What a profile is (struct fallback_profile) is inherited and never
+ * changes.
+ */
+#ifndef PROFIL_FALLBACK_PROFILE_H
+#define PROFIL_FALLBACK_PROFILE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profil.h"
+#include "region.h"
+
+/**
+ * struct fallback_stats - ticks of one region
+ * @counted: in its counters
+ * @clipped: that found their counter full
+ * @lost: whose counter could not be written
+ * @state: why the region has been disabled since the start, or 0
+ */
+struct fallback_stats {
+	u64 counted;
+	u64 clipped;
+	u64 lost;
+	u32 state;
+};
+
+/**
+ * struct fallback_counts - what a profile has counted; cleared at fork
+ * @full: a counter has reached 32767, and the profile has stopped
+ * @outside: ticks in no region that is on
+ * @unseen: ticks whose program counter nobody could find out
+ * @stats: ticks of each region
+ */
+struct fallback_counts {
+	bool full;
+	u64 outside;
+	u64 unseen;
+	struct fallback_stats stats[];
+};
+
+/**
+ * struct fallback_profile - a profile; never changes
+ * @bytes: size of the mapping that begins here
+ * @flags: PROFIL_SET_*
+ * @width: bytes of a counter
+ * @max: largest value of a counter
+ * @period_ns: mean time between ticks
+ * @map: the regions
+ * @counts: in the same mapping
+ */
+struct fallback_profile {
+	size_t bytes;
+	u32 flags;
+	u32 width;
+	u32 max;
+	u32 period_ns;
+	struct profil_map map;
+	struct fallback_counts *counts;
+};
+
+/* fallback_count.c */
+int fallback_read(void *to, u64 from, size_t size);
+int fallback_write(u64 to, const void *from, size_t size);
+int fallback_check(const struct fallback_profile *profile);
+void fallback_count(const struct fallback_profile *profile, u64 pc, u64 nr);
+
+/* fallback_clock.c; the caller holds the lock */
+
+/**
+ * struct fallback_time - CPU time since the profile began in this process
+ * @covered_ns: CPU time of all threads
+ * @due: ticks whose signal has not been handled yet
+ */
+struct fallback_time {
+	u64 covered_ns;
+	u64 due;
+};
+
+bool fallback_clock_is_in(u64 addr, u64 last);
+bool fallback_lock(sigset_t *mask);
+void fallback_unlock(const sigset_t *mask);
+int fallback_clock_start(const struct fallback_profile *profile);
+void fallback_clock_stop(void);
+void fallback_clock_read(const struct fallback_profile *profile,
+			 struct fallback_time *time, u64 pc);
+
+/* The profile that counts, or NULL. */
+extern struct fallback_profile *fallback_current;
+
+#endif /* PROFIL_FALLBACK_PROFILE_H */
