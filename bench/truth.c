@@ -2,7 +2,7 @@
 /*
  * truth.c - programs with known shares of time
  *
- *	truth [-p PERIOD_NS | -b PERIOD_NS | -g] WORK ARGUMENT...
+ *	truth [-p PERIOD_NS | -b PERIOD_NS | -g | -u] WORK ARGUMENT...
  *
  * work MS		a single function
  * sweep MS POINTS	pairs of functions that take turns in a fixed rhythm,
@@ -14,8 +14,9 @@
  *			clock tick of the kernel
  *
  * With -p, libprofil profiles the program; with -b, a BPF program that filters
- * by its cgroup; with -g, profil(3) of the C library; without these, the
- * profiler that runs it. Prints a line of JSON for each function: its run time
+ * by its cgroup; with -g, profil(3) of the C library; with -u, profil() of
+ * libprofil, for PROFIL_FALLBACK=always; without these, the profiler that runs
+ * it. Prints a line of JSON for each function: its run time
  * by the TSC, its number of ticks, if known, and the variance of that number by
  * the counting law, see Documentation/bench.rst.
  */
@@ -202,8 +203,9 @@ static struct function *function_of(const char *name, const void *call,
 /* CPU time when the profile started. */
 static uint64_t cpu_ns;
 
-static bool by_c_library;
-static unsigned short *c_library_bins;
+/* profil() of a library, and its counters. */
+static int (*library_profil)(unsigned short *, size_t, size_t, unsigned int);
+static unsigned short *library_bins;
 
 static uint64_t bpf_period_ns;
 static const uint64_t *bpf_cells;
@@ -248,13 +250,15 @@ static void start(void)
 		die("cannot start a profile: %m");
 	if (bpf_period_ns)
 		start_bpf(size);
-	if (!by_c_library)
+	if (!library_profil)
 		return;
-	c_library_bins = calloc(1, size);
-	if (!c_library_bins ||
-	    c_library_profil()(c_library_bins, size,
-			       (size_t)&__executable_start, 65536))
-		die("cannot start a profile of the C library: %m");
+	/* Shared, to have the ticks of children too */
+	library_bins = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (library_bins == MAP_FAILED ||
+	    library_profil(library_bins, size, (size_t)&__executable_start,
+			   65536))
+		die("cannot start a profile of a library: %m");
 }
 
 static uint64_t ticks_of(int f)
@@ -263,8 +267,8 @@ static uint64_t ticks_of(int f)
 	size_t from = function->start - &__executable_start;
 	size_t size = function->end - function->start;
 
-	if (by_c_library)
-		return sum16(c_library_bins + from / 2, size / 2);
+	if (library_profil)
+		return sum16(library_bins + from / 2, size / 2);
 	if (bpf_period_ns)
 		return sum64(bpf_cells + (from >> BPF_SHIFT),
 			     size >> BPF_SHIFT);
@@ -275,8 +279,8 @@ static void stop(void)
 {
 	struct profil_status last = { .size = sizeof(last) };
 
-	if (by_c_library)
-		c_library_profil()(NULL, 0, 0, 0);
+	if (library_profil)
+		library_profil(NULL, 0, 0, 0);
 	if (bpf_period_ns)
 		bpf_stop();
 	if (!period_ns)
@@ -302,7 +306,7 @@ static void report(void)
 		printf("{\"function\": \"%s\", \"ns\": %llu, \"variance\": %.6g",
 		       function->name, (unsigned long long)function->ns,
 		       function->variance);
-		if (period_ns || bpf_period_ns || by_c_library)
+		if (period_ns || bpf_period_ns || library_profil)
 			printf(", \"ticks\": %llu",
 			       (unsigned long long)ticks_of(f));
 		printf("}\n");
@@ -584,13 +588,14 @@ int main(int argc, char **argv)
 	uint64_t a, b, c;
 	int option;
 
-	while ((option = getopt(argc, argv, "+p:b:g")) != -1) {
+	while ((option = getopt(argc, argv, "+p:b:gu")) != -1) {
 		if (option == 'p')
 			period_ns = atoll(optarg);
 		else if (option == 'b')
 			bpf_period_ns = atoll(optarg);
 		else
-			by_c_library = true;
+			library_profil = option == 'u' ? profil :
+							 c_library_profil();
 	}
 	what = optind < argc ? argv[optind] : "";
 	a = optind + 1 < argc ? atoll(argv[optind + 1]) : 0;
