@@ -18,6 +18,8 @@ help:
 	@echo 'make            build the module, the library, the tools, the'
 	@echo '                examples and the tests'
 	@echo 'make demo       set up, build, profile real programs in a guest'
+	@echo 'make demo-fallback   the same for the library without the module,'
+	@echo '                on this machine'
 	@echo 'make test       set up, build, and run all tests, on both clocks'
 	@echo 'make test ONLY=NAME'
 	@echo '                run one step (style, unit, prohist, fuzz, guest,'
@@ -108,6 +110,11 @@ demo: setup
 	$(MAKE) -s module examples tests
 	@selftests/bin/demo
 
+demo-fallback: setup
+	@command -v gcl > /dev/null || apt-get install -y gcl > /dev/null
+	$(MAKE) -s examples tests
+	@selftests/bin/demo-fallback
+
 test: setup
 	@selftests/bin/test $(ONLY:%=-o %)
 
@@ -152,5 +159,5 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all help setup module sparse symcheck checkpatch lib examples tools \
-	refuse tests demo test test-debug test-long images fuzz bench bench-quick \
+	refuse tests demo demo-fallback test test-debug test-long images fuzz bench bench-quick \
 	bench-programs bench-floor debug-module install clean
