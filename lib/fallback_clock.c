@@ -539,9 +539,13 @@ static u64 fallback_due(const struct fallback_thread *thread, u64 now)
 				       0;
 }
 
-/* The CPU time of the process that is of no thread known here. */
+/*
+ * The CPU time of the process that is of no thread known here. The ticks of
+ * @settled have just been counted.
+ */
 static s64 fallback_unknown_ns(const struct fallback_clock *clock,
-			       struct fallback_time *time)
+			       struct fallback_time *time,
+			       const struct fallback_thread *settled)
 {
 	u64 known_ns = clock->ended_ns;
 	u32 i;
@@ -556,7 +560,8 @@ static s64 fallback_unknown_ns(const struct fallback_clock *clock,
 		if (!thread->tid)
 			continue;
 		now = fallback_cpu_ns(clock, thread->tid);
-		time->due += fallback_due(thread, now);
+		if (thread != settled)
+			time->due += fallback_due(thread, now);
 		if (now > thread->start_ns)
 			known_ns += now - thread->start_ns;
 	}
@@ -567,7 +572,7 @@ static s64 fallback_unknown_ns(const struct fallback_clock *clock,
 static void fallback_scan(struct fallback_clock *clock, u32 period_ns)
 {
 	struct fallback_time time;
-	s64 unknown_ns = fallback_unknown_ns(clock, &time);
+	s64 unknown_ns = fallback_unknown_ns(clock, &time, NULL);
 	u64 past_ns = unknown_ns > 0 ? unknown_ns : 0;
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/task",
 			 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -605,10 +610,10 @@ static void fallback_scout(struct fallback_clock *clock, u32 period_ns)
 
 	if (fallback_cpu_ns(clock, 0) < clock->next_scan_ns)
 		return;
-	if (fallback_unknown_ns(clock, &time) >
+	if (fallback_unknown_ns(clock, &time, NULL) >
 	    clock->unknown_ns + FALLBACK_UNKNOWN_NS) {
 		fallback_scan(clock, period_ns);
-		clock->unknown_ns = fallback_unknown_ns(clock, &time);
+		clock->unknown_ns = fallback_unknown_ns(clock, &time, NULL);
 	}
 	if (wait_ns < period_ns)
 		wait_ns = period_ns;
@@ -848,7 +853,7 @@ void fallback_clock_read(const struct fallback_profile *profile,
 	self = fallback_find(gettid());
 	if (self && pc)
 		fallback_tick(clock, self, profile, pc);
-	unknown_ns = fallback_unknown_ns(clock, time);
+	unknown_ns = fallback_unknown_ns(clock, time, pc ? self : NULL);
 	if (profile->counts->full)
 		time->due = 0;
 	if (profile->counts->full || unknown_ns <= 0)
