@@ -29,13 +29,6 @@ struct fallback_profile *fallback_current;
 
 static enum fallback_mode mode;
 
-/* fallback_clock.c knows where these have the program counter of a signal. */
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
-#define FALLBACK_HAS_PC	1
-#else
-#define FALLBACK_HAS_PC	0
-#endif
-
 /*
  * Read the variable at the start: getenv() is not safe in signal handlers. A
  * misspelt value has the effect of "none": the first call fails.
@@ -285,6 +278,13 @@ static int fallback_try(struct profil_set *set)
 	return err;
 }
 
+/* As the requests of the device return: a success leaves errno alone. */
+static int fallback_return(int err, int saved)
+{
+	errno = err ? -err : saved;
+	return err ? -1 : 0;
+}
+
 /**
  * fallback_set() - PROFIL_IOC_SET in user space
  * @set: request, as the library makes it: valid but for what a caller of
@@ -295,10 +295,8 @@ static int fallback_try(struct profil_set *set)
 int fallback_set(struct profil_set *set)
 {
 	int saved = errno;
-	int err = fallback_try(set);
 
-	errno = err ? -err : saved;
-	return err ? -1 : 0;
+	return fallback_return(fallback_try(set), saved);
 }
 
 /* Whether a profile is counted in user space. */
@@ -447,12 +445,6 @@ static int fallback_read_status(struct profil_status *to, bool stop)
 		err = fallback_take_status(&status, stop);
 	return err ? err : fallback_write((uintptr_t)to, &status,
 					  sizeof(status));
-}
-
-static int fallback_return(int err, int saved)
-{
-	errno = err ? -err : saved;
-	return err ? -1 : 0;
 }
 
 /* PROFIL_IOC_STOP in user space. */

@@ -624,16 +624,6 @@ static void fallback_scout(struct fallback_clock *clock, u32 period_ns)
 
 /* --- ticks */
 
-#if defined(__x86_64__)
-#define FALLBACK_PC(context)	((context)->uc_mcontext.gregs[REG_RIP])
-#elif defined(__i386__)
-#define FALLBACK_PC(context)	((u32)(context)->uc_mcontext.gregs[REG_EIP])
-#elif defined(__aarch64__)
-#define FALLBACK_PC(context)	((context)->uc_mcontext.pc)
-#else
-#define FALLBACK_PC(context)	0
-#endif
-
 static void fallback_tick(struct fallback_clock *clock,
 			  struct fallback_thread *thread,
 			  const struct fallback_profile *profile, u64 pc)

@@ -19,6 +19,23 @@
 #include "profil.h"
 #include "region.h"
 
+/* Where a signal's ucontext_t has the program counter. */
+#if defined(__x86_64__)
+#define FALLBACK_PC(context)	((context)->uc_mcontext.gregs[REG_RIP])
+#elif defined(__i386__)
+#define FALLBACK_PC(context)	((u32)(context)->uc_mcontext.gregs[REG_EIP])
+#elif defined(__aarch64__)
+#define FALLBACK_PC(context)	((context)->uc_mcontext.pc)
+#endif
+
+/* On other architectures the library does not count in user space. */
+#ifdef FALLBACK_PC
+#define FALLBACK_HAS_PC		true
+#else
+#define FALLBACK_HAS_PC		false
+#define FALLBACK_PC(context)	0
+#endif
+
 /**
  * struct fallback_stats - ticks of one region
  * @counted: in its counters
