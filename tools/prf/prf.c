@@ -102,6 +102,16 @@ static void free_exec(struct prf_exec *exec)
 	free(exec->reason);
 }
 
+/** prf_remove_exec() - remove an exec, and free its memory */
+void prf_remove_exec(struct prf *prf, size_t index)
+{
+	struct prf_exec *exec = &prf->execs[index];
+
+	free_exec(exec);
+	prf->nr--;
+	memmove(exec, exec + 1, (prf->nr - index) * sizeof(*exec));
+}
+
 /** prf_free() - free all memory of a run, and make it empty */
 void prf_free(struct prf *prf)
 {

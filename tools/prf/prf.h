@@ -121,6 +121,7 @@ struct prf_dso {
  * @unfollowed: children that could not inherit the profile
  * @reach: enum prf_reach
  * @kernel_count: ticks in kernel mode that are counted for no DSO
+ * @unselected: ticks that the user chose not to see; not in the file
  * @nr: number of DSOs
  * @dsos: its executable mappings
  * @name: path of the program
@@ -142,6 +143,7 @@ struct prf_exec {
 	uint64_t unfollowed;
 	uint32_t reach;
 	uint64_t kernel_count;
+	uint64_t unselected;
 	size_t nr;
 	struct prf_dso *dsos;
 	char *name;
@@ -207,10 +209,12 @@ struct prf_exec *prf_add_exec(struct prf *prf, const char *name,
 struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path);
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count);
 uint64_t prf_dso_ticks(const struct prf_dso *dso);
+void prf_remove_exec(struct prf *prf, size_t index);
 void prf_free(struct prf *prf);
 
 const struct prf_dso *prf_next(const struct prf *runs, size_t nr,
 			       struct prf_at *at);
+bool prf_dso_called(const struct prf_dso *dso, const char *name);
 bool prf_same_dso(const struct prf_dso *a, const struct prf_dso *b);
 const struct prf_dso *prf_program(const struct prf *runs, size_t nr);
 const struct prf_dso *prf_find_dso(const struct prf *runs, size_t nr,

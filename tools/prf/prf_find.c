@@ -39,8 +39,8 @@ bool prf_same_dso(const struct prf_dso *a, const struct prf_dso *b)
 		!strcmp(a->path, b->path);
 }
 
-/* Is @name the path, or the end of the path after a slash? */
-static bool is_called(const struct prf_dso *dso, const char *name)
+/** prf_dso_called() - is a name the path, or its end after a slash? */
+bool prf_dso_called(const struct prf_dso *dso, const char *name)
 {
 	size_t path = strlen(dso->path), length = strlen(name);
 
@@ -83,7 +83,7 @@ const struct prf_dso *prf_find_dso(const struct prf *runs, size_t nr,
 
 	errno = ENOENT;
 	while ((dso = prf_next(runs, nr, &at))) {
-		if (!is_called(dso, name))
+		if (!prf_dso_called(dso, name))
 			continue;
 		if (!strcmp(dso->path, name))
 			return dso;

@@ -106,6 +106,15 @@ static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
 	}
 }
 
+/* The DSO that stands for ticks with only a known class */
+static struct prf_dso whole(enum sum_class class)
+{
+	return (struct prf_dso){
+		.kind = PRF_ANONYMOUS,
+		.path = class == SUM_KERNEL ? "[kernel]" : "[elsewhere]",
+	};
+}
+
 /* Add ticks with only a known class. */
 static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks,
 		      double period_ns)
@@ -115,10 +124,7 @@ static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks,
 		.ticks = ticks,
 		.ns = ticks * period_ns,
 	};
-	const struct prf_dso mapping = {
-		.kind = PRF_ANONYMOUS,
-		.path = class == SUM_KERNEL ? "[kernel]" : "[elsewhere]",
-	};
+	const struct prf_dso mapping = whole(class);
 
 	if (ticks)
 		add_bucket(get_dso(sum, class, &mapping), &bucket);
@@ -150,6 +156,7 @@ static void add_exec(struct sum *sum, const struct prf_exec *exec,
 	numbers->left_out += exec->left_out;
 	numbers->kernel += exec->kernel;
 	numbers->unfollowed += exec->unfollowed;
+	numbers->unselected += exec->unselected;
 	for (i = 0; i < exec->nr; i++)
 		if (exec->dsos[i].nr)
 			add_mapping(sum, &exec->dsos[i], period_ns);
@@ -238,11 +245,24 @@ static void merge_functions(struct sum *sum)
 	sum->nr_functions = nr;
 }
 
-/** sum_finish() - after the last sum_add(), merge functions and sort them */
+static int by_class(const void *a, const void *b)
+{
+	const struct sum_dso *d = a, *e = b;
+
+	if (d->class != e->class)
+		return d->class < e->class ? -1 : 1;
+	if (d->ticks != e->ticks)
+		return d->ticks < e->ticks ? 1 : -1;
+	return strcmp(d->path, e->path);
+}
+
+/** sum_finish() - after the last sum_add(), sort, and find functions */
 void sum_finish(struct sum *sum)
 {
 	size_t i;
 
+	if (sum->nr_dsos)
+		qsort(sum->dsos, sum->nr_dsos, sizeof(*sum->dsos), by_class);
 	for (i = 0; i < sum->nr_dsos; i++) {
 		struct sum_dso *dso = &sum->dsos[i];
 
@@ -267,13 +287,46 @@ const struct sum_dso *sum_dso(const struct sum *sum,
 	return find_dso(sum, class_of(mapping->kind), mapping);
 }
 
+/**
+ * sum_whole() - find the DSO of ticks with only a known class
+ * @class: SUM_KERNEL or SUM_OTHER
+ *
+ * Return: the DSO, or NULL if there are no such ticks.
+ */
+const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class)
+{
+	const struct prf_dso mapping = whole(class);
+
+	return find_dso(sum, class, &mapping);
+}
+
+/**
+ * sum_untimed() - share of the CPU time that has no ticks, from 0 to 1
+ *
+ * That is the time that was not covered, and that of ticks lost or clipped.
+ */
+double sum_untimed(const struct sum *sum)
+{
+	const struct prf_exec *numbers = &sum->numbers;
+	double cpu = numbers->cpu_ns, covered = numbers->covered_ns;
+	double missing = (numbers->lost + numbers->clipped) * sum->period_ns;
+
+	if (cpu < covered)
+		cpu = covered;
+	missing += cpu - covered;
+	if (cpu <= 0)
+		return 0;
+	return missing < cpu ? missing / cpu : 1;
+}
+
 /** sum_adds_up() - is every tick accounted for? */
 bool sum_adds_up(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
 
 	return numbers->ticks == numbers->counted + numbers->clipped +
-		numbers->outside + numbers->lost + numbers->left_out &&
+		numbers->outside + numbers->lost + numbers->left_out +
+		numbers->unselected &&
 		numbers->counted == sum->bucket_ticks;
 }
 
@@ -286,13 +339,20 @@ double sum_percent(const struct sum *sum, uint64_t ticks)
 /**
  * sum_error() - half width of a share's 95 % confidence interval, in percent
  *
- * Uses the normal approximation.
+ * Uses the normal approximation. If much of the CPU time has no ticks, all of
+ * that time may belong to this share, or none of it.
  */
 double sum_error(const struct sum *sum, uint64_t ticks)
 {
 	double share = sum_percent(sum, ticks) / 100;
+	double untimed = sum_untimed(sum);
+	double error = 0;
 
-	return sum->placed ? 196 * sqrt(share * (1 - share) / sum->placed) : 0;
+	if (untimed > SUM_UNTIMED)
+		error = untimed * fmax(share, 1 - share);
+	if (sum->placed)
+		error += 1.96 * sqrt(share * (1 - share) / sum->placed);
+	return 100 * fmin(error, 1);
 }
 
 /** sum_class_name() - name of a class in reports */

@@ -11,6 +11,9 @@
 #include "prf/prf.h"
 #include "symbolize/symbols.h"
 
+/* Share of the CPU time that may lack ticks before a report mentions it */
+#define SUM_UNTIMED	0.05
+
 /* The classes of MS-DOS PROFIL: program, DOS, I/O and high. */
 enum sum_class {
 	SUM_PROGRAM,
@@ -118,7 +121,7 @@ struct sum_missed {
  * @placed: ticks in any of the classes
  * @classes: ticks in each class
  * @nr_dsos: number of DSOs
- * @dsos: DSOs in the order in which they were found
+ * @dsos: DSOs; after sum_finish() sorted by class, then by ticks, most first
  * @nr_functions: number of functions
  * @functions: functions, sorted by ticks, most first
  * @nr_missed: number of execs that were not profiled
@@ -149,13 +152,18 @@ void sum_finish(struct sum *sum);
 void sum_find_pieces(struct sum_dso *dso);
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);
+const struct sum_piece *sum_piece(const struct sum_dso *dso,
+				  uint64_t address);
 const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping);
+const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);
+double sum_untimed(const struct sum *sum);
 bool sum_adds_up(const struct sum *sum);
 double sum_percent(const struct sum *sum, uint64_t ticks);
 double sum_error(const struct sum *sum, uint64_t ticks);
 const char *sum_class_name(enum sum_class class);
 const char *sum_dso_name(const struct sum *sum, size_t dso);
+bool sum_called(const char *name, const char *wanted);
 bool sum_is_whole(const struct sum *sum, const struct sum_function *function);
 const char *clock_name(uint32_t clock);
 void sum_free(struct sum *sum);

@@ -241,33 +241,6 @@ static int annotate_piece(const struct report *report,
 	return result;
 }
 
-/* Compare names; @wanted may omit the parameters. */
-static bool is_called(const char *name, const char *wanted)
-{
-	size_t length = strlen(wanted);
-
-	return !strncmp(name, wanted, length) &&
-		(!name[length] || name[length] == '(');
-}
-
-static void say_nearest(const struct report *report)
-{
-	const char *names[NEAREST];
-	size_t nr = nearest(report->sum, report->function, names), i, size;
-	char *text = NULL;
-	FILE *stream = open_memstream(&text, &size);
-
-	if (!stream)
-		err(1, NULL);
-	fprintf(stream, "no function '%s' has ticks", report->function);
-	for (i = 0; i < nr; i++)
-		fprintf(stream, "%s'%s'", i ? ", " : "; there is ", names[i]);
-	if (fclose(stream))
-		err(1, NULL);
-	term_warn("%s", text);
-	free(text);
-}
-
 /** print_annotated() - annotate all functions with the name, in any DSO */
 int print_annotated(const struct report *report)
 {
@@ -282,7 +255,7 @@ int print_annotated(const struct report *report)
 		const struct sum_dso *dso = &sum->dsos[i];
 
 		for (j = 0; j < dso->nr_pieces; j++) {
-			if (!is_called(dso->pieces[j].name, wanted))
+			if (!sum_called(dso->pieces[j].name, wanted))
 				continue;
 			found++;
 			result |= annotate_piece(report, dso,
@@ -292,6 +265,6 @@ int print_annotated(const struct report *report)
 	free(wanted);
 	if (found)
 		return result;
-	say_nearest(report);
+	say_nearest(sum, report->function);
 	return -1;
 }

@@ -131,24 +131,35 @@ static void print_place(const struct line *line)
 /** print_lines() - print the summary and the lines with most ticks */
 int print_lines(const struct report *report)
 {
+	static const enum column_id ids[] = {
+		COLUMN_TICKS, COLUMN_PERCENT, COLUMN_ERROR, COLUMN_SO_FAR,
+		COLUMN_BAR, COLUMN_NAME, COLUMN_END
+	};
 	struct lines lines = {};
-	uint64_t so_far = 0;
+	struct columns columns = {
+		.term = report->term,
+		.sum = report->sum,
+		.ids = ids,
+		.name = "by source line",
+	};
 	size_t i;
 
 	find(&lines, report->sum);
+	if (lines.nr)
+		columns.most = lines.list[0].ticks;
 	print_summary(report->term, report->sum);
-	columns_heading(report->term, COLUMN_SO_FAR, "by source line");
+	columns_heading(&columns, NULL);
 	if (lines.shared)
 		printf("%" PRIu64 " ticks (%.1f %%) are in buckets shared by several lines; use profil --bucket=1 to separate them\n",
 		       lines.shared, sum_percent(report->sum, lines.shared));
 	for (i = 0; i < lines.nr && i < report->top; i++) {
-		so_far += lines.list[i].ticks;
-		columns_print(report->term, report->sum, COLUMN_SO_FAR,
-			      lines.list[i].ticks, so_far, lines.list[0].ticks);
+		const struct row row = { .ticks = lines.list[i].ticks };
+
+		columns_print(&columns, &row);
 		print_place(&lines.list[i]);
 		putchar('\n');
 	}
-	columns_more(report->sum, so_far, lines.nr - i);
+	columns_more(&columns, lines.nr - i);
 	free(lines.list);
 	return 0;
 }

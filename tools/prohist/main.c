@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,11 +15,17 @@
 #include <unistd.h>
 
 #include "prohist/report.h"
-#include "util/array.h"
+#include "prohist/select.h"
+#include "symbolize/demangle.h"
 #include "util/file.h"
 #include "util/number.h"
+#include "util/pager.h"
+#include "util/xalloc.h"
 
 #define TOP	30
+
+/* Share of ticks that a format may lack without a warning */
+#define MISSING	0.01
 
 enum status {
 	STATUS_OK = 0,
@@ -27,13 +34,13 @@ enum status {
 };
 
 /*
- * Flags of a format: not for a terminal; printed without names of functions;
- * prints one DSO; for other programs, and lacks the summary.
+ * Flags of a format: not for a terminal; prints one DSO; for other programs, and
+ * lacks the summary; heeds --sort and --fields.
  */
 #define FORMAT_BINARY	1u
-#define FORMAT_RAW	2u
-#define FORMAT_DSO	4u
-#define FORMAT_FOREIGN	8u
+#define FORMAT_DSO	2u
+#define FORMAT_FOREIGN	4u
+#define FORMAT_ROWS	8u
 
 /**
  * struct format - an argument of --format
@@ -49,14 +56,14 @@ struct format {
 
 /* The first one is the default. */
 static const struct format formats[] = {
-	{ "text", print_text, 0 },
+	{ "text", print_text, FORMAT_ROWS },
 	{ "json", print_json, 0 },
 	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
-	{ "dos", write_dos,
-	  FORMAT_BINARY | FORMAT_RAW | FORMAT_DSO | FORMAT_FOREIGN },
+	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN },
+	{ "dos", write_dos, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
 	{ "folded", print_folded, FORMAT_FOREIGN },
 	{ "gmon", write_gmon, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
-	{ "perf", write_perf, FORMAT_BINARY | FORMAT_RAW | FORMAT_FOREIGN },
+	{ "perf", write_perf, FORMAT_BINARY | FORMAT_FOREIGN },
 	{ "pprof", write_pprof, FORMAT_BINARY | FORMAT_FOREIGN },
 	{ "svg", print_svg, FORMAT_BINARY },
 };
@@ -67,47 +74,71 @@ static const struct format annotated = { "annotated", print_annotated, 0 };
 #define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
 /* Values of options without a letter. */
-enum { OPTION_DSO = 256, OPTION_DEBUGINFO_PATH };
+enum {
+	OPTION_COMM = 256,
+	OPTION_DEBUGINFO_PATH,
+	OPTION_DSO,
+	OPTION_FIELDS,
+	OPTION_NO_PAGER,
+	OPTION_PID,
+	OPTION_SORT,
+	OPTION_SYMBOL,
+};
 
 struct options {
 	const struct format *format;
-	const char *dso;
+	struct selection selection;
 	const char *function;
 	const char *output;
 	bool buckets;
 	bool diff;
 	bool lines;
+	bool no_pager;
+	unsigned int keys;
+	bool has_fields;
+	enum column_id fields[NR_COLUMNS];
 	size_t top;
 	char **files;
 	int nr;
 };
 
-/* All runs read. */
+/* All runs read, and the paths of their files. */
 struct runs {
 	struct prf *list;
+	const char **paths;
 	size_t nr;
 };
 
 static const char help[] =
-	"Usage: prohist [OPTION]... FILE...\n"
-	"Print a report of profiles, the sum of all FILEs. FILE - is standard input.\n"
+	"Usage: prohist [OPTION]... [FILE]...\n"
+	"Print a report of profiles, the sum of all FILEs (default the newest .prf file\n"
+	"of this directory). FILE - is standard input.\n"
 	"\n"
 	"  -a, --annotate=FUNCTION    show the instructions and source of FUNCTION\n"
 	"  -b, --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff                 show functions that differ between two files\n"
-	"  -f, --format=FORMAT        print text (default), json or svg; callgrind,\n"
+	"  -f, --format=FORMAT        print text (default), csv, json or svg; callgrind,\n"
 	"                             dos, folded, gmon, perf or pprof for other\n"
 	"                             programs\n"
 	"  -l, --lines                show source lines instead of functions\n"
 	"  -n, --top=N                show at most N functions or lines (default 30;\n"
 	"                             0 shows all)\n"
-	"      --dso=NAME             choose the DSO for --format=dos or gmon (default\n"
-	"                             the program)\n"
+	"      --sort=KEY[,KEY]...    group ticks by comm, pid, dso or symbol (text, csv)\n"
+	"      --fields=FIELD[,FIELD]...\n"
+	"                             print these columns: ticks, percent, error, so-far,\n"
+	"                             time, bar, or a KEY (text, csv)\n"
+	"      --comm=NAME            report only programs of this name\n"
+	"      --pid=PID              report only the process PID\n"
+	"      --dso=NAME             report only this DSO; for --format=dos or gmon,\n"
+	"                             the default is the program with the most ticks\n"
+	"      --symbol=FUNCTION      report only functions of this name\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
 	"      --debuginfo-path=PATH  look for separate debug info in PATH\n"
+	"      --no-pager             do not pipe text through a pager\n"
 	"  -h, --help                 show this help\n"
 	"  -V, --version              show the version\n"
 	"\n"
+	"Options that select what to report can be repeated, to report several of them.\n"
 	"A .PRF file of MS-DOS PROFIL is always listed by buckets.\n";
 
 static int usage(const char *problem)
@@ -140,9 +171,86 @@ static int parse_top(struct options *options, const char *word)
 	return 0;
 }
 
+/* Parse a list of columns; @ids has room for each of them once. */
+static int parse_columns(const char *option, char *words, enum column_id *ids)
+{
+	size_t nr = 0, i;
+	char *word;
+
+	while ((word = strsep(&words, ","))) {
+		ids[nr] = column_of(word);
+		for (i = 0; i < nr && ids[i] != ids[nr]; i++)
+			;
+		if (ids[nr] == COLUMN_END || i < nr) {
+			fprintf(stderr,
+				"prohist: %s '%s' for %s\nTry 'prohist --help'.\n",
+				i < nr ? "repeated argument" :
+				"invalid argument", word, option);
+			return -1;
+		}
+		nr++;
+	}
+	ids[nr] = COLUMN_END;
+	return 0;
+}
+
+static int parse_keys(struct options *options, char *words)
+{
+	enum column_id ids[NR_COLUMNS], *id;
+
+	if (parse_columns("--sort", words, ids))
+		return -1;
+	for (id = ids; *id != COLUMN_END; id++) {
+		if (!column_key(*id))
+			return usage("--sort takes comm, pid, dso and symbol");
+		options->keys |= column_key(*id);
+	}
+	return 0;
+}
+
+static int parse_fields(struct options *options, char *words)
+{
+	options->has_fields = true;
+	return parse_columns("--fields", words, options->fields);
+}
+
+static int parse_symbol(struct options *options, const char *word)
+{
+	char *name = demangle(word);
+
+	if (!name)
+		err(STATUS_FILE, NULL);
+	names_add(&options->selection.symbols, name);
+	return 0;
+}
+
+static int parse_pid(struct options *options, const char *word)
+{
+	uint64_t pid;
+
+	if (!parse_number(word, 0, UINT32_MAX, &pid))
+		return usage("invalid number for --pid");
+	names_add(&options->selection.pids, copy(word));
+	return 0;
+}
+
 static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
+	case OPTION_COMM:
+		names_add(&options->selection.comms, copy(optarg));
+		return 0;
+	case OPTION_FIELDS:
+		return parse_fields(options, optarg);
+	case OPTION_NO_PAGER:
+		options->no_pager = true;
+		return 0;
+	case OPTION_PID:
+		return parse_pid(options, optarg);
+	case OPTION_SORT:
+		return parse_keys(options, optarg);
+	case OPTION_SYMBOL:
+		return parse_symbol(options, optarg);
 	case 'a':
 		options->function = optarg;
 		return 0;
@@ -163,7 +271,7 @@ static int parse_option(struct options *options, int letter)
 		options->output = optarg;
 		return 0;
 	case OPTION_DSO:
-		options->dso = optarg;
+		names_add(&options->selection.dsos, copy(optarg));
 		return 0;
 	case OPTION_DEBUGINFO_PATH:
 		symbols_look_in(optarg);
@@ -180,6 +288,35 @@ static int parse_option(struct options *options, int letter)
 	}
 }
 
+/* Options that contradict each other, or the output */
+static int check(struct options *options)
+{
+	const enum column_id *id;
+
+	if (options->diff && options->nr != 2)
+		return usage("--diff takes two files");
+	if (options->buckets + options->diff + options->lines +
+	    !!options->function + (options->format != formats) > 1)
+		return usage("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
+	if (options->lines)
+		options->format = &by_lines;
+	if (options->function)
+		options->format = &annotated;
+	if ((options->keys || options->has_fields) &&
+	    (!(options->format->flags & FORMAT_ROWS) || options->buckets ||
+	     options->diff))
+		return usage("--sort and --fields work only with --format=text and --format=csv");
+	for (id = options->fields; *id != COLUMN_END; id++)
+		options->keys |= column_key(*id);
+	if (options->format->flags & FORMAT_DSO &&
+	    options->selection.dsos.nr > 1)
+		return usage("this format covers a single DSO: give --dso once");
+	if (options->format->flags & FORMAT_BINARY && !options->output &&
+	    isatty(STDOUT_FILENO))
+		return usage("not writing this format to a terminal: use --output=FILE");
+	return 0;
+}
+
 static int parse(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -189,7 +326,13 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "format", required_argument, NULL, 'f' },
 		{ "lines", no_argument, NULL, 'l' },
 		{ "top", required_argument, NULL, 'n' },
+		{ "comm", required_argument, NULL, OPTION_COMM },
 		{ "dso", required_argument, NULL, OPTION_DSO },
+		{ "fields", required_argument, NULL, OPTION_FIELDS },
+		{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
+		{ "pid", required_argument, NULL, OPTION_PID },
+		{ "sort", required_argument, NULL, OPTION_SORT },
+		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
 		{ "output", required_argument, NULL, 'o' },
 		{ "debuginfo-path", required_argument, NULL,
 		  OPTION_DEBUGINFO_PATH },
@@ -206,23 +349,7 @@ static int parse(struct options *options, int argc, char **argv)
 			return -1;
 	options->files = argv + optind;
 	options->nr = argc - optind;
-	if (!options->nr)
-		return usage("missing file");
-	if (options->diff && options->nr != 2)
-		return usage("--diff takes two files");
-	if (options->buckets + options->diff + options->lines +
-	    !!options->function + (options->format != formats) > 1)
-		return usage("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
-	if (options->lines)
-		options->format = &by_lines;
-	if (options->function)
-		options->format = &annotated;
-	if (options->dso && !(options->format->flags & FORMAT_DSO))
-		return usage("--dso works only with --format=dos and --format=gmon");
-	if (options->format->flags & FORMAT_BINARY && !options->output &&
-	    isatty(STDOUT_FILENO))
-		return usage("not writing this format to a terminal: use --output=FILE");
-	return 0;
+	return check(options);
 }
 
 static int complain(const char *path, const struct prf_error *error)
@@ -248,12 +375,12 @@ static int list_dos(const struct term *term, const char *path,
 }
 
 /* Append a run; @runs takes over its memory. */
-static void keep(struct runs *runs, const struct prf *prf)
+static void keep(struct runs *runs, const struct prf *prf, const char *path)
 {
-	runs->list = array_grow(runs->list, runs->nr, sizeof(*prf));
-	if (!runs->list)
-		err(STATUS_FILE, NULL);
-	runs->list[runs->nr++] = *prf;
+	runs->list = one_more(runs->list, runs->nr, sizeof(*prf));
+	runs->paths = one_more(runs->paths, runs->nr, sizeof(path));
+	runs->list[runs->nr] = *prf;
+	runs->paths[runs->nr++] = path;
 }
 
 static void free_runs(struct runs *runs)
@@ -263,9 +390,10 @@ static void free_runs(struct runs *runs)
 	for (i = 0; i < runs->nr; i++)
 		prf_free(&runs->list[i]);
 	free(runs->list);
+	free(runs->paths);
 }
 
-/* List the buckets of a file, or keep it for the report. */
+/* List the buckets of a file of MS-DOS, or keep another for the report. */
 static int use_data(const struct term *term, const struct options *options,
 		    const char *path, const void *data, size_t size,
 		    struct runs *runs)
@@ -278,13 +406,7 @@ static int use_data(const struct term *term, const struct options *options,
 		return list_dos(term, path, data, size);
 	if (prf_read(data, size, &prf, &error))
 		return complain(path, &error);
-	if (!options->buckets) {
-		keep(runs, &prf);
-		return 0;
-	}
-	printf("%s\n", path);
-	print_buckets(term, &prf);
-	prf_free(&prf);
+	keep(runs, &prf, path);
 	return 0;
 }
 
@@ -317,47 +439,72 @@ static enum status use_files(const struct term *term,
 }
 
 /* Warn about missing ticks in formats without a summary. */
-static void say_missing(const struct runs *runs)
+static void say_missing(const struct sum *sum)
 {
-	uint64_t ticks = 0, programs = 0;
-	size_t i, j;
+	const struct prf_exec *numbers = &sum->numbers;
+	uint64_t ticks = numbers->lost + numbers->clipped;
+	uint64_t programs = numbers->unfollowed + sum->nr_missed;
 
-	for (i = 0; i < runs->nr; i++)
-		for (j = 0; j < runs->list[i].nr; j++) {
-			const struct prf_exec *exec =
-				&runs->list[i].execs[j];
+	if (ticks && (double)ticks / numbers->ticks >= MISSING)
+		warnx("%" PRIu64 " of %" PRIu64 " ticks were lost or clipped, and are not in this output",
+		      ticks, numbers->ticks);
+	if (programs)
+		warnx("%" PRIu64 " program%s not profiled; --format=text says why",
+		      programs, programs == 1 ? " was" : "s were");
+}
 
-			ticks += exec->lost + exec->clipped;
-			programs += exec->unfollowed +
-				(exec->reach == PRF_NOT_REACHED);
-		}
-	if (ticks || programs)
-		warnx("%" PRIu64 " ticks were lost or clipped, %" PRIu64 " programs not profiled; see --format=text",
-		      ticks, programs);
+static void add_up(struct sum *sum, const struct prf *runs, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		sum_add(sum, &runs[i]);
+	sum_finish(sum);
+}
+
+/* Remove from the runs all that the user did not select. */
+static int select_ticks(const struct options *options, struct runs *runs)
+{
+	const struct selection *selection = &options->selection;
+	struct sum sum = {};
+	int result;
+
+	if (select_execs(selection, runs->list, runs->nr))
+		return -1;
+	/* These formats show a DSO beside the others */
+	if (!(options->format->flags & FORMAT_DSO) &&
+	    select_dsos(selection, runs->list, runs->nr))
+		return -1;
+	if (!selection->symbols.nr)
+		return 0;
+	add_up(&sum, runs->list, runs->nr);
+	result = select_symbols(selection, runs->list, runs->nr, &sum);
+	sum_free(&sum);
+	return result;
 }
 
 static int print_added(const struct term *term, const struct options *options,
 		       const struct runs *runs)
 {
+	const struct names *dsos = &options->selection.dsos;
 	struct sum sum = {};
 	const struct report report = {
 		.term = term,
 		.runs = runs->list,
 		.nr = runs->nr,
 		.sum = &sum,
-		.dso = options->dso,
+		.dso = dsos->nr ? dsos->list[0] : NULL,
 		.function = options->function,
+		.keys = options->keys,
+		.fields = options->has_fields ? options->fields : NULL,
 		.top = options->top,
 	};
 	int result;
-	size_t i;
 
-	for (i = 0; i < runs->nr && !(options->format->flags & FORMAT_RAW); i++)
-		sum_add(&sum, &runs->list[i]);
-	sum_finish(&sum);
+	add_up(&sum, runs->list, runs->nr);
 	result = options->format->print(&report);
 	if (!result && options->format->flags & FORMAT_FOREIGN)
-		say_missing(runs);
+		say_missing(&sum);
 	sum_free(&sum);
 	return result;
 }
@@ -365,15 +512,38 @@ static int print_added(const struct term *term, const struct options *options,
 static void print_difference(const struct term *term, const struct runs *runs)
 {
 	struct sum sums[2] = {};
-	int i;
 
-	for (i = 0; i < 2; i++) {
-		sum_add(&sums[i], &runs->list[i]);
-		sum_finish(&sums[i]);
-	}
+	add_up(&sums[0], &runs->list[0], 1);
+	add_up(&sums[1], &runs->list[1], 1);
 	print_diff(term, &sums[0], &sums[1]);
-	for (i = 0; i < 2; i++)
-		sum_free(&sums[i]);
+	sum_free(&sums[0]);
+	sum_free(&sums[1]);
+}
+
+static void list_buckets(const struct term *term, const struct runs *runs)
+{
+	size_t i;
+
+	for (i = 0; i < runs->nr; i++) {
+		printf("%s\n", runs->paths[i]);
+		print_buckets(term, &runs->list[i]);
+	}
+}
+
+static int print_runs(const struct term *term, const struct options *options,
+		      struct runs *runs)
+{
+	if (!runs->nr)
+		return 0;
+	if (select_ticks(options, runs))
+		return -1;
+	if (options->buckets)
+		list_buckets(term, runs);
+	else if (options->diff)
+		print_difference(term, runs);
+	else
+		return print_added(term, options, runs);
+	return 0;
 }
 
 /* Print the files that could be read, even if others could not. */
@@ -384,14 +554,49 @@ static enum status print_files(const struct options *options)
 	struct term term;
 
 	term_find(&term);
+	if (!options->no_pager)
+		pager_start();
 	status = use_files(&term, options, &runs);
-	if (options->diff && status == STATUS_OK)
-		print_difference(&term, &runs);
-	else if (!options->diff && runs.nr &&
-		 print_added(&term, options, &runs))
+	if ((!options->diff || status == STATUS_OK) &&
+	    print_runs(&term, options, &runs))
 		status = STATUS_FILE;
 	free_runs(&runs);
 	return status;
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec :
+		a->tv_nsec > b->tv_nsec;
+}
+
+/* Without files, read the newest one here; the caller frees *@newest. */
+static int find_file(struct options *options, char **newest)
+{
+	struct timespec last = {};
+	struct stat status;
+	glob_t here;
+	size_t i;
+
+	*newest = NULL;
+	if (options->nr)
+		return 0;
+	if (!glob("*.prf", 0, NULL, &here))
+		for (i = 0; i < here.gl_pathc; i++) {
+			if (stat(here.gl_pathv[i], &status) ||
+			    !S_ISREG(status.st_mode) ||
+			    (*newest && !is_newer(&status.st_mtim, &last)))
+				continue;
+			free(*newest);
+			*newest = copy(here.gl_pathv[i]);
+			last = status.st_mtim;
+		}
+	globfree(&here);
+	if (!*newest)
+		return usage("no FILE given, and no .prf file in this directory");
+	options->files = newest;
+	options->nr = 1;
+	return 0;
 }
 
 static bool same_file(const char *path, const char *other)
@@ -422,20 +627,30 @@ static int open_output(const struct options *options)
 	return -1;
 }
 
-int main(int argc, char **argv)
+static enum status run(struct options *options)
 {
-	struct options options;
 	enum status status;
 
-	if (parse(&options, argc, argv))
-		return STATUS_USAGE;
-	if (open_output(&options))
+	if (open_output(options))
 		return STATUS_FILE;
-	status = print_files(&options);
+	status = print_files(options);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "prohist: %s: %s\n",
-			options.output ?: "standard output", strerror(errno));
+			options->output ?: "standard output", strerror(errno));
 		return STATUS_FILE;
 	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	enum status status = STATUS_USAGE;
+	struct options options;
+	char *newest = NULL;
+
+	if (!parse(&options, argc, argv) && !find_file(&options, &newest))
+		status = run(&options);
+	selection_free(&options.selection);
+	free(newest);
 	return status;
 }

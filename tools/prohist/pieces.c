@@ -6,6 +6,7 @@
  */
 #include <err.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "prohist/aggregate.h"
 #include "util/xalloc.h"
@@ -77,6 +78,40 @@ void sum_find_pieces(struct sum_dso *dso)
 		piece->ticks += dso->buckets[i].ticks;
 		piece->nr++;
 	}
+}
+
+/**
+ * sum_called() - compare names of functions
+ * @name: name of a function
+ * @wanted: name given by the user, demangled; may lack the parameters
+ */
+bool sum_called(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return !strncmp(name, wanted, length) &&
+		(!name[length] || name[length] == '(');
+}
+
+/**
+ * sum_piece() - find the piece of a bucket
+ * @dso: the DSO
+ * @address: address of one of its buckets
+ */
+const struct sum_piece *sum_piece(const struct sum_dso *dso, uint64_t address)
+{
+	size_t low = 0, high = dso->nr_pieces;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		size_t first = dso->pieces[middle].first;
+
+		if (dso->buckets[first].address <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &dso->pieces[low];
 }
 
 /**

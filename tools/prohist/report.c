@@ -7,26 +7,44 @@
 
 #include "prohist/report.h"
 
+/* The program with the most ticks; NULL if there are none */
+static const struct prf_dso *find_program(const struct report *report)
+{
+	const struct prf_dso *dso, *most = NULL;
+	struct prf_at at = {};
+	uint64_t ticks = 0;
+
+	while ((dso = prf_next(report->runs, report->nr, &at))) {
+		const struct sum_dso *added = sum_dso(report->sum, dso);
+
+		if (dso->kind != PRF_PROGRAM || !added || added->ticks <= ticks)
+			continue;
+		ticks = added->ticks;
+		most = dso;
+	}
+	return most;
+}
+
 /**
  * report_dso() - find the DSO for a format that prints only one
  *
- * Return: the DSO named by --dso, or the program; NULL after reporting the
- * error.
+ * Return: the DSO named by --dso, or the program with the most ticks; NULL after
+ * reporting the error.
  */
 const struct prf_dso *report_dso(const struct report *report)
 {
 	const struct prf_dso *dso;
 
 	if (!report->dso) {
-		dso = prf_program(report->runs, report->nr);
+		dso = find_program(report);
 		if (!dso)
-			warnx("no profiled program: choose a DSO with --dso");
+			warnx("no program has ticks; choose a DSO with --dso");
 		return dso;
 	}
 	dso = prf_find_dso(report->runs, report->nr, report->dso);
 	if (!dso)
-		warnx("%s: %s", report->dso, errno == ENOTUNIQ ?
-		      "ambiguous: give more of the path" :
-		      "no such DSO; --format=text lists them");
+		term_warn("%s: %s", report->dso, errno == ENOTUNIQ ?
+			  "ambiguous; give more of the path" :
+			  "no such DSO; --sort=dso lists those with ticks");
 	return dso;
 }

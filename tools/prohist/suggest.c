@@ -6,9 +6,16 @@
  * distance.
  */
 #define _GNU_SOURCE
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "prohist/suggest.h"
+#include "util/term.h"
+
+/* Names suggested at most */
+#define NEAREST	4
 
 /* Only the first characters of a name count. */
 #define LONGEST	80
@@ -41,23 +48,19 @@ static size_t distance(const char *a, const char *b)
 	return row[n];
 }
 
+/* A name that contains the given one is similar, unless it is much longer. */
 static size_t measure(const char *name, const char *wanted)
 {
-	return strcasestr(name, wanted) ? 1 : distance(name, wanted);
+	if (strcasestr(name, wanted) && strlen(name) / 4 <= strlen(wanted))
+		return 1;
+	return distance(name, wanted);
 }
 
-/**
- * nearest() - find the functions with the most similar names
- * @sum: the sum with the functions
- * @wanted: the name
- * @found: receives the names, the most similar first
- *
- * Return: number of names found.
- */
-size_t nearest(const struct sum *sum, const char *wanted,
-	       const char *found[NEAREST])
+/* Find the functions with the most similar names, the most similar first. */
+static size_t nearest(const struct sum *sum, const char *wanted,
+		      const char *found[NEAREST])
 {
-	size_t measures[NEAREST + 1], enough = strlen(wanted) / 2 + 1;
+	size_t measures[NEAREST + 1], enough = strlen(wanted) / 3 + 1;
 	size_t nr = 0, i, j;
 
 	for (i = 0; i < sum->nr_functions; i++) {
@@ -78,4 +81,27 @@ size_t nearest(const struct sum *sum, const char *wanted,
 			nr++;
 	}
 	return nr;
+}
+
+/**
+ * say_nearest() - report that no function of a name has ticks
+ * @sum: the sum with the functions
+ * @wanted: the name
+ */
+void say_nearest(const struct sum *sum, const char *wanted)
+{
+	const char *names[NEAREST];
+	size_t nr = nearest(sum, wanted, names), i, size;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		err(1, NULL);
+	fprintf(stream, "no function '%s' has ticks", wanted);
+	for (i = 0; i < nr; i++)
+		fprintf(stream, "%s'%s'", i ? ", " : "; there is ", names[i]);
+	if (fclose(stream))
+		err(1, NULL);
+	term_warn("%s", text);
+	free(text);
 }

@@ -7,9 +7,6 @@
 
 #include "prohist/aggregate.h"
 
-#define NEAREST	4
-
-size_t nearest(const struct sum *sum, const char *wanted,
-	       const char *found[NEAREST]);
+void say_nearest(const struct sum *sum, const char *wanted);
 
 #endif /* SUGGEST_H */

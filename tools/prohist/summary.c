@@ -23,13 +23,32 @@ static void print_outcomes(const struct sum *sum)
 	print_number("clipped", numbers->clipped,
 		     "not counted: the counter was full");
 	print_number("outside", numbers->outside, "outside all regions");
-	print_number("lost", numbers->lost, "not counted: the counter was not writable");
+	print_number("lost", numbers->lost,
+		     sum->clock == PRF_CLOCK_PERF_EVENT_OPEN ?
+		     "not counted: the thread ended before its next tick" :
+		     "not counted: the counter was not writable");
 	print_number("left out", numbers->left_out,
 		     "in the kernel, excluded");
+	if (numbers->unselected)
+		print_number("unselected", numbers->unselected,
+			     "in other DSOs or functions");
 	print_number("kernel", numbers->kernel,
 		     "in the kernel, included above");
-	printf("ticks = counted + clipped + outside + lost + left out: %s\n",
+	printf("ticks = counted + clipped + outside + lost + left out%s: %s\n",
+	       numbers->unselected ? " + unselected" : "",
 	       sum_adds_up(sum) ? "yes" : "NO");
+}
+
+static void print_untimed(const struct sum *sum)
+{
+	const char *remedy = "see KERNEL BACKEND in profil(1)";
+
+	if (sum_untimed(sum) <= SUM_UNTIMED)
+		return;
+	if (sum->clock == PRF_CLOCK_PERF_EVENT_OPEN)
+		remedy = "use the kernel module, or a shorter profil --interval";
+	printf("%.1f %% of the CPU time has no ticks, so shares can be wrong by that much; %s\n",
+	       100 * sum_untimed(sum), remedy);
 }
 
 static void print_missed(const struct sum *sum)
@@ -68,5 +87,6 @@ void print_summary(const struct term *term, const struct sum *sum)
 	       clock_name(sum->clock), sum->period_ns / 1e6,
 	       sum->wall_ns / 1e9);
 	print_outcomes(sum);
+	print_untimed(sum);
 	print_missed(sum);
 }

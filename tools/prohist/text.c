@@ -1,23 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * text.c - print DSOs and functions as text
+ * text.c - print programs, DSOs and functions as text
  */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "prohist/report.h"
 
-static void print_class(const struct term *term, const struct sum *sum,
-			enum sum_class class)
+/* Share of the kernel, in percent, from which its callers may matter */
+#define KERNEL_MUCH	20
+
+static const enum column_id plain[] = {
+	COLUMN_TICKS, COLUMN_PERCENT, COLUMN_BAR, COLUMN_NAME, COLUMN_END
+};
+
+static const struct {
+	unsigned int key;
+	const char *name;
+} keys[] = {
+	{ ROW_COMM, "program" },
+	{ ROW_PID, "process" },
+	{ ROW_DSO, "DSO" },
+	{ ROW_SYMBOL, "function" },
+};
+
+static void print_programs(const struct report *report)
 {
-	columns_print(term, sum, COLUMN_PERCENT, sum->classes[class], 0,
-		      sum->placed);
-	printf("%s\n", sum_class_name(class));
+	struct rows rows = rows_make(report->runs, report->nr, report->sum,
+				     ROW_COMM);
+	struct columns columns = {
+		.term = report->term,
+		.sum = report->sum,
+		.ids = plain,
+		.name = "by program",
+		.most = report->sum->placed,
+	};
+	size_t i;
+
+	if (rows.nr > 1) {
+		columns_heading(&columns, NULL);
+		for (i = 0; i < rows.nr && i < report->top; i++) {
+			columns_print(&columns, &rows.list[i]);
+			term_name(rows.list[i].comm);
+			putchar('\n');
+		}
+		columns_more(&columns, rows.nr - i);
+	}
+	free(rows.list);
 }
 
-static void print_dso(const struct term *term, const struct sum *sum,
-		      const struct sum_dso *dso)
+static void print_dso(struct columns *columns, const struct sum_dso *dso)
 {
-	columns_print(term, sum, COLUMN_PERCENT, dso->ticks, 0, sum->placed);
+	const struct row row = { .ticks = dso->ticks };
+
+	columns_print(columns, &row);
 	printf("  ");
 	term_name(dso->path);
 	putchar('\n');
@@ -25,53 +63,126 @@ static void print_dso(const struct term *term, const struct sum *sum,
 		printf("%20s(%s)\n", "", dso->symbols.problem);
 }
 
-static void print_dsos(const struct term *term, const struct sum *sum)
+static void print_dsos(const struct report *report)
 {
-	int class;
-	size_t i;
+	const struct sum *sum = report->sum;
+	struct columns columns = {
+		.term = report->term,
+		.sum = sum,
+		.ids = plain,
+		.name = "by DSO",
+		.most = sum->placed,
+	};
+	enum sum_class class;
+	size_t i = 0;
 
-	columns_heading(term, COLUMN_PERCENT, "by DSO");
+	columns_heading(&columns, NULL);
 	for (class = 0; class < SUM_CLASSES; class++) {
-		print_class(term, sum, class);
-		for (i = 0; i < sum->nr_dsos; i++)
-			if (sum->dsos[i].class == (enum sum_class)class)
-				print_dso(term, sum, &sum->dsos[i]);
+		const struct row row = { .ticks = sum->classes[class] };
+
+		columns_print(&columns, &row);
+		printf("%s\n", sum_class_name(class));
+		for (; i < sum->nr_dsos && sum->dsos[i].class == class; i++)
+			print_dso(&columns, &sum->dsos[i]);
 	}
 }
 
-static void print_function(const struct sum *sum,
-			   const struct sum_function *function)
+/* Print what a row is grouped by, as far as no column shows it */
+static void print_name(const struct row *row)
 {
-	term_name(function->name);
-	if (!sum_is_whole(sum, function)) {
+	if (row->symbol)
+		term_name(row->symbol);
+	else if (row->dso)
+		term_name(row->dso->path);
+	else if (row->comm)
+		term_name(row->comm);
+	else
+		printf("%" PRIu32, row->pid);
+	if (row->symbol && row->dso && strcmp(row->symbol, row->dso->path)) {
 		printf(" (");
-		term_name(sum_dso_name(sum, function->dso));
+		term_name(base_name(row->dso->path));
 		putchar(')');
 	}
 	putchar('\n');
 }
 
-static void print_functions(const struct term *term, const struct sum *sum,
-			    size_t top)
+/* The columns without --fields: numbers, names, a bar, and the last name */
+static void choose_columns(unsigned int by, enum column_id *ids)
 {
-	uint64_t so_far = 0;
-	size_t i;
+	static const enum column_id first[] = {
+		COLUMN_TICKS, COLUMN_PERCENT, COLUMN_ERROR, COLUMN_SO_FAR,
+	};
+	bool function = by & (ROW_DSO | ROW_SYMBOL);
 
-	columns_heading(term, COLUMN_SO_FAR, "by function");
-	for (i = 0; i < sum->nr_functions && i < top; i++) {
-		so_far += sum->functions[i].ticks;
-		columns_print(term, sum, COLUMN_SO_FAR, sum->functions[i].ticks,
-			      so_far, sum->functions[0].ticks);
-		print_function(sum, &sum->functions[i]);
-	}
-	columns_more(sum, so_far, sum->nr_functions - i);
+	memcpy(ids, first, sizeof(first));
+	ids += sizeof(first) / sizeof(first[0]);
+	if (by & ROW_PID && by != ROW_PID)
+		*ids++ = COLUMN_PID;
+	if (by & ROW_COMM && function)
+		*ids++ = COLUMN_COMM;
+	*ids++ = COLUMN_BAR;
+	*ids++ = COLUMN_NAME;
+	*ids = COLUMN_END;
 }
 
-/** print_text() - print summary, DSOs and functions */
+/* A function is printed with its DSO */
+static void make_name(char *name, size_t size, unsigned int by)
+{
+	const char *comma = "by ";
+	size_t length = 0, i;
+
+	if (by & ROW_SYMBOL)
+		by &= ~ROW_DSO;
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!(by & keys[i].key))
+			continue;
+		length += snprintf(name + length, size - length, "%s%s", comma,
+				   keys[i].name);
+		comma = ", ";
+	}
+}
+
+static void print_rows(const struct report *report, unsigned int by)
+{
+	struct rows rows = rows_make(report->runs, report->nr, report->sum, by);
+	enum column_id ids[NR_COLUMNS];
+	char name[100];
+	struct columns columns = {
+		.term = report->term,
+		.sum = report->sum,
+		.ids = report->fields ?: ids,
+		.name = name,
+		.most = rows.nr ? rows.list[0].ticks : 0,
+	};
+	size_t i;
+
+	choose_columns(by, ids);
+	make_name(name, sizeof(name), by);
+	columns_heading(&columns, &rows);
+	for (i = 0; i < rows.nr && i < report->top; i++) {
+		columns_print(&columns, &rows.list[i]);
+		if (!report->fields)
+			print_name(&rows.list[i]);
+	}
+	columns_more(&columns, rows.nr - i);
+	free(rows.list);
+}
+
+static void print_hint(const struct sum *sum)
+{
+	if (sum_percent(sum, sum->classes[SUM_KERNEL]) >= KERNEL_MUCH)
+		printf("\n'profil --kernel-by-caller' shows which code calls the kernel\n");
+}
+
+/** print_text() - print summary, programs, DSOs and functions */
 int print_text(const struct report *report)
 {
 	print_summary(report->term, report->sum);
-	print_dsos(report->term, report->sum);
-	print_functions(report->term, report->sum, report->top);
+	if (!report->keys) {
+		print_programs(report);
+		print_dsos(report);
+	}
+	print_rows(report, report->keys ?: ROW_SYMBOL | ROW_DSO);
+	print_hint(report->sum);
 	return 0;
 }

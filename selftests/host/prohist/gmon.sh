@@ -75,7 +75,7 @@ check 'a file that is gone' refused \
 check 'no file' refused '[anonymous]: it is no file' \
 	--dso='[anonymous]' "$dir/whole.prf"
 check 'no such DSO' refused \
-	'libnothing.so: no such DSO; --format=text lists them' \
+	'libnothing.so: no such DSO; --sort=dso lists those with ticks' \
 	--dso=libnothing.so "$dir/whole.prf"
 
 finish

@@ -73,7 +73,6 @@ check 'chance is not a change' has "$dir/c.diff" 'no function changed'
 check 'status of a missing file' status 1 "$dir/nothing.prf"
 check 'status of another file' status 1 "$known"
 check 'status of a bad option' status 2 --nothing
-check 'status without files' status 2
 check 'status of contradictions' status 2 --buckets --format=json "$dir/a.prf"
 full()
 {

@@ -21,7 +21,7 @@ esc=$'\033'
 terminal()
 {
 	# shellcheck disable=SC2086 # several words
-	env -u COLUMNS -u NO_COLOR TERM=xterm $2 python3 "$here/terminal.py" \
+	env -u COLUMNS -u NO_COLOR TERM=xterm PAGER= $2 python3 "$here/terminal.py" \
 		"$1" "$prohist" "${@:3}" "$dir/terminal.prf" \
 		> "$dir/terminal.txt"
 }
@@ -60,6 +60,19 @@ check 'a file is plain' lacks "$dir/terminal.out" "$esc"
 terminal 100 '' --format=svg
 check 'a picture is not for a terminal' has "$dir/terminal.txt" \
 	'not writing this format to a terminal'
+
+printf '#!/bin/sh\nsed s/^/page:/\n' > "$dir/page"
+printf '#!/bin/sh\nhead -n 3\n' > "$dir/head"
+chmod +x "$dir/page" "$dir/head"
+terminal 100 "PAGER=$dir/page" --no-pager
+check 'no pager' lacks "$dir/terminal.txt" 'page:'
+terminal 100 "PAGER=$dir/page"
+check 'the pager of the environment' has "$dir/terminal.txt" \
+	"page:$esc\\[1msummary$esc\\[0m"
+terminal 100 "PAGER=$dir/page" --dso=nothing
+check 'shows messages, too' has "$dir/terminal.txt" "page:prohist: no DSO"
+terminal 100 "PAGER=$dir/head"
+check 'a pager that ends early' test "$(wc -l < "$dir/terminal.txt")" = 3
 
 COLUMNS=200 "$prohist" "$dir/terminal.prf" > "$dir/terminal.txt"
 check 'plain when piped' lacks "$dir/terminal.txt" "$esc"

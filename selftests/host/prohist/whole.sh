@@ -126,6 +126,6 @@ silent()
 says_lost()
 {
 	diff "$1.said" - <<- 'END'
-		prohist: 2 ticks were lost or clipped, 1 programs not profiled; see --format=text
+		prohist: 1 program was not profiled; --format=text says why
 	END
 }

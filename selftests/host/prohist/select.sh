@@ -1,0 +1,232 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# select.sh DIR: tests that prohist selects, groups and orders ticks.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/host/prohist/whole.sh
+. "$(dirname "$0")/whole.sh"
+
+# Three processes of two programs: make 8 ticks, cc1 671 and 300, and with a
+# library that both use
+describe_build()
+{
+	printf 'run 1000000 make\n'
+	printf 'image 100 1 0 0 0 /usr/bin/make\n'
+	object 1 555555555000 "$pie" pie_alpha 5
+	object 2 7f0000000000 "$library" own_alpha 3
+	printf 'image 101 20 4 %d 6 /usr/lib/gcc/cc1\n' "$1"
+	object 1 555555555000 "$fixed" fixed_alpha 400 fixed_beta 200 \
+		_ZN5outer5innerEi 50
+	object 2 7f0000000000 "$library" own_alpha 21
+	printf 'image 102 0 0 0 0 /usr/lib/gcc/cc1\n'
+	object 1 555555555000 "$fixed" fixed_alpha 300
+	printf 'unreached /bin/su not permitted\n'
+}
+describe_build 0 | "$dir/compose" "$dir/build.prf"
+
+# table ARGUMENT...: prints the last table: ticks and names
+table()
+{
+	"$prohist" "$@" "$dir/build.prf" | awk '
+		/^ +ticks/ { rows = "" }
+		/^ +[0-9]+ .*%/ { rows = rows $1 " " $NF "\n" }
+		END { printf "%s", rows }'
+}
+
+# is 'ROWS' ARGUMENT...: succeeds if these are the rows of the last table
+is()
+{
+	diff <(printf '%s\n' "$1") <(table "${@:2}")
+}
+
+# shows TEXT ARGUMENT...: succeeds if the report has a line with TEXT
+shows()
+{
+	"$prohist" "${@:2}" "$dir/build.prf" > "$dir/select.txt"
+	has "$dir/select.txt" "$1"
+}
+
+# fails STATUS MESSAGE ARGUMENT...: succeeds if prohist says this
+fails()
+{
+	"$prohist" "${@:3}" "$dir/build.prf" > "$dir/select.txt" \
+		2> "$dir/select.err"
+	[ $? = "$1" ] && has "$dir/select.err" "^prohist: $2"
+}
+
+# Order
+"$prohist" "$dir/build.prf" > "$dir/build.txt"
+programs()
+{
+	sed -n '/by program/,/^$/p' "$dir/build.txt" | awk 'NR > 1 { print $1, $NF }'
+}
+check 'programs come first, most ticks first' \
+	diff <(printf '%s\n' '1001 cc1' '9 make' ' ') <(programs)
+dsos()
+{
+	sed -n '/by DSO/,/^$/p' "$dir/build.txt" |
+		awk '$NF ~ /^[/[]/ { print $1, $NF }'
+}
+check 'DSOs of a class are in order of ticks' \
+	diff <(printf '%s\n' "950 $fixed" "5 $pie" "24 $library" '27 [kernel]' \
+	'4 [elsewhere]') <(dsos)
+make "$dir/one.prf" "$known" 600 300 85
+"$prohist" "$dir/one.prf" > "$dir/one.txt"
+check 'one program needs no table' lacks "$dir/one.txt" 'by program'
+
+# Groups
+check 'by program' is $'1001 cc1\n9 make' --sort=comm
+check 'by process' is $'701 101\n300 102\n9 100' --sort=pid
+check 'by program and DSO' is \
+	"950 $fixed
+26 [kernel]
+21 $library
+5 $pie
+4 [elsewhere]
+3 $library
+1 [kernel]" --sort=comm,dso
+check 'programs beside DSOs' shows \
+	"^ +950  94.1 % .* cc1 +#+ $fixed\$" --sort=comm,dso
+check 'processes beside functions' shows \
+	'^ +400  39.6 % .* 101 +#+ fixed_alpha \(fixed\)$' --sort=pid,symbol,dso
+check 'a function of two DSOs is one' shows \
+	'^ +700 .* fixed_alpha$' --sort=symbol
+check 'the rest is one line' shows '^ +60 +5.9 %  \(6 more\)$' \
+	--sort=comm,dso --top=1
+
+# Columns
+check 'columns in their order' shows \
+	'^  program +seconds +ticks$' --fields=comm,time,ticks
+check 'and their contents' shows '^  cc1 +1\.001 +1001$' \
+	--fields=comm,time,ticks
+check 'all of them' shows '^ +700 +69.3 % \+- +2.8 % +69.3 % +0.700  #+ +cc1 +fixed +fixed_alpha$' \
+	--fields=ticks,percent,error,so-far,time,bar,comm,dso,symbol
+check 'an unknown column' fails 2 "invalid argument 'hits' for --fields" \
+	--fields=ticks,hits
+check 'a column given twice' fails 2 "repeated argument 'ticks'" \
+	--fields=ticks,ticks
+check 'a number is no group' fails 2 '--sort takes comm' --sort=ticks
+check 'other formats have no columns' fails 2 '--sort and --fields work only' \
+	--fields=ticks --format=json
+
+# Selection
+check 'a program' is $'700 (fixed)\n200 (fixed)\n50 (fixed)\n26 [kernel]
+21 (libown.so)\n4 [elsewhere]' --comm=cc1
+check 'its times alone' shows '^CPU time: 1.001 s' --comm=cc1
+check 'a process' is $'300 (fixed)' --pid=102
+check 'several' is $'300 102\n9 100' --pid=102 --pid=100 --sort=pid
+check 'a DSO' is $'24 (libown.so)' --dso=libown.so
+check 'of a program' is $'3 (libown.so)' --dso=libown.so --comm=make
+check 'the kernel' is $'27 [kernel]' --dso='[kernel]'
+check 'a function without its parameters' is $'50 (fixed)' --symbol=outer::inner
+check 'a mangled one' is $'50 (fixed)' --symbol=_ZN5outer5innerEi
+check 'two functions' is $'200 (fixed)\n4 [elsewhere]' --symbol=fixed_beta \
+	--symbol='[elsewhere]'
+check 'shares are of what is selected' shows '^ +200  80.0 % ' \
+	--symbol=fixed_beta --symbol=outer::inner
+check 'the summary has the rest' shows '^unselected +760 ' \
+	--symbol=fixed_beta --symbol=outer::inner
+check 'and adds up' shows 'left out \+ unselected: yes$' --symbol=fixed_beta
+check 'lines of a DSO' shows '^ +24 +100.0 % .*known.c' --dso=libown.so --lines
+check 'no such program' fails 1 "no program 'gcc' in the profile" --comm=gcc
+check 'no such process' fails 1 'no process 7 in the profile' --pid=7
+check 'no number' fails 2 'invalid number for --pid' --pid=cc1
+check 'no such DSO' fails 1 "no DSO 'libnone.so' has ticks" --dso=libnone.so
+check 'no such function' fails 1 \
+	"no function 'fixed_alfa' has ticks; there is 'fixed_alpha'" \
+	--symbol=fixed_alfa
+check 'names that are not near are not suggested' fails 1 \
+	"no function 'main' has ticks\$" --symbol=main
+
+# Every format
+check 'JSON of a program' shows '"ticks": 400|"ticks": 700' --format=json \
+	--comm=cc1
+lacking()
+{
+	"$prohist" --format="$1" --comm=make "$dir/build.prf" > "$dir/select.out" \
+		2> /dev/null && lacks "$dir/select.out" fixed
+}
+for format in json csv folded callgrind svg; do
+	check "$format without another program" lacking $format
+done
+check 'buckets of a DSO' lacking text --buckets --dso=libown.so
+difference()
+{
+	"$prohist" --diff --comm=cc1 "$dir/build.prf" "$dir/build.prf" \
+		> "$dir/select.txt" && has "$dir/select.txt" '^6 functions'
+}
+check 'differences of a program' difference
+
+# The program with the most ticks is what gprof and MS-DOS PROHIST get
+"$prohist" --format=gmon -o "$dir/select.gmon" "$dir/build.prf" 2> /dev/null
+most()
+{
+	gprof -b -p "$fixed" "$dir/select.gmon" > "$dir/select.txt" 2>&1 &&
+		has "$dir/select.txt" fixed_alpha
+}
+check 'the program with the most ticks' most
+
+# CSV
+csv()
+{
+	"$prohist" --format=csv "${@:2}" "$dir/build.prf" > "$dir/select.csv"
+	diff <(printf '%s' "$1" | sed 's/$/\r/') <(head -n 2 "$dir/select.csv")
+}
+check 'CSV' csv "dso,symbol,ticks,percent,error,time
+\"$fixed\",\"fixed_alpha\",700,69.3069,2.8445,0.700000000
+"
+check 'CSV of programs' csv 'comm,ticks,percent,error,time
+"cc1",1001,99.1089,0.5796,1.001000000
+' --sort=comm
+check 'CSV of columns' csv 'ticks,comm
+1001,"cc1"
+' --fields=ticks,comm
+every_row()
+{
+	python3 - "$dir/select.csv" <<- 'END'
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+		assert sum(int(row["ticks"]) for row in rows) == 1010, rows
+	END
+}
+"$prohist" --format=csv "$dir/build.prf" > "$dir/select.csv"
+check 'CSV has all ticks' every_row
+printf 'run 1000000 odd\nimage 1 0 0 0 0 /bin/a",b\nobject 5 1000 0 1000 4 - [%s]\nbucket 0 9\n' \
+	$'\e"' | "$dir/compose" "$dir/odd.prf"
+"$prohist" --format=csv --sort=comm,dso "$dir/odd.prf" > "$dir/select.csv"
+check 'CSV of odd names' has "$dir/select.csv" \
+	'^"a"",b","\[\?""\]",9,100\.0000'
+
+# CPU time without ticks
+describe_build 40 | "$dir/compose" "$dir/build.prf"
+check 'little time without ticks' lacks <("$prohist" "$dir/build.prf") \
+	'CPU time has no ticks'
+describe_build 200 | "$dir/compose" "$dir/build.prf"
+check 'much of it is mentioned' shows \
+	'^16.5 % of the CPU time has no ticks, so shares can be wrong by that much'
+check 'and the error contains it' shows '^ +700  69.3 % \+- 14.3 % '
+check 'other formats mention it' fails 0 '200 of 1210 ticks were lost' \
+	--format=folded
+
+# Without a file
+newest()
+(
+	rm -rf "$dir/here"
+	mkdir "$dir/here" && cd "$dir/here" || exit
+	if [ "${1-}" = none ]; then
+		"$prohist" 2>&1 | grep -q 'no FILE given, and no .prf file'
+		return
+	fi
+	cp "$dir/one.prf" new.prf
+	cp "$dir/build.prf" old.prf
+	touch -d '1 hour ago' old.prf
+	mkdir directory.prf
+	"$prohist" | grep -q '^profile of known'
+)
+check 'the newest profile of the directory' newest
+check 'no profile in the directory' newest none
+
+finish

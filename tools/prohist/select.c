@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * select.c - choose the ticks to report
+ *
+ * What is not selected is removed from the runs before any format sees them:
+ * execs as a whole, and the buckets of DSOs and functions, whose ticks stay in
+ * the summary as unselected.
+ */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prohist/select.h"
+#include "prohist/suggest.h"
+#include "util/term.h"
+#include "util/xalloc.h"
+
+/** names_add() - append a name, and take over its memory */
+void names_add(struct names *names, char *name)
+{
+	names->list = one_more(names->list, names->nr, sizeof(name));
+	names->list[names->nr++] = name;
+}
+
+static void names_free(struct names *names)
+{
+	while (names->nr)
+		free(names->list[--names->nr]);
+	free(names->list);
+}
+
+/** selection_free() - free the names of a selection */
+void selection_free(struct selection *selection)
+{
+	names_free(&selection->comms);
+	names_free(&selection->pids);
+	names_free(&selection->dsos);
+	names_free(&selection->symbols);
+}
+
+/* Names that were asked for, and which of them there are */
+struct search {
+	const struct names *names;
+	bool *found;
+};
+
+static struct search search_new(const struct names *names)
+{
+	struct search search = {
+		.names = names,
+		.found = calloc(names->nr + 1, sizeof(bool)),
+	};
+
+	if (!search.found)
+		err(1, NULL);
+	return search;
+}
+
+/* Returns whether @called accepts any of the names, or there are none. */
+static bool matches(struct search *search,
+		    bool (*called)(const void *thing, const char *name),
+		    const void *thing)
+{
+	bool match = !search->names->nr;
+	size_t i;
+
+	for (i = 0; i < search->names->nr; i++)
+		if (called(thing, search->names->list[i]))
+			match = search->found[i] = true;
+	return match;
+}
+
+/* Returns the first name that was not found, or NULL, and ends the search. */
+static const char *search_end(struct search *search)
+{
+	size_t i;
+
+	for (i = 0; i < search->names->nr && search->found[i]; i++)
+		;
+	free(search->found);
+	return i < search->names->nr ? search->names->list[i] : NULL;
+}
+
+static bool exec_has_comm(const void *exec, const char *name)
+{
+	return !strcmp(base_name(((const struct prf_exec *)exec)->name), name);
+}
+
+static bool exec_has_pid(const void *exec, const char *name)
+{
+	return ((const struct prf_exec *)exec)->pid == strtoul(name, NULL, 10);
+}
+
+/**
+ * select_execs() - remove the execs that --comm and --pid do not select
+ *
+ * Return: 0, or -1 after reporting a name that there is not.
+ */
+int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
+{
+	struct search comms = search_new(&selection->comms);
+	struct search pids = search_new(&selection->pids);
+	const char *comm, *pid;
+	size_t i, j;
+
+	for (i = 0; i < nr; i++)
+		for (j = runs[i].nr; j--;) {
+			const struct prf_exec *exec = &runs[i].execs[j];
+			bool wanted = matches(&comms, exec_has_comm, exec);
+
+			if (!matches(&pids, exec_has_pid, exec) || !wanted)
+				prf_remove_exec(&runs[i], j);
+		}
+	comm = search_end(&comms);
+	pid = search_end(&pids);
+	if (comm)
+		term_warn("no program '%s' in the profile; --sort=comm lists them",
+			  comm);
+	else if (pid)
+		term_warn("no process %s in the profile; --sort=pid lists them",
+			  pid);
+	return comm || pid ? -1 : 0;
+}
+
+static void hide(struct prf_exec *exec, uint64_t *from, uint64_t ticks)
+{
+	*from -= ticks;
+	exec->unselected += ticks;
+}
+
+/* Hide the ticks that have no DSO, but a name in place of one. */
+static void select_whole(struct search *search, struct prf_exec *exec,
+			 bool (*called)(const void *thing, const char *name),
+			 const void *kernel, const void *elsewhere)
+{
+	if (exec->kernel_count + exec->left_out &&
+	    !matches(search, called, kernel)) {
+		hide(exec, &exec->counted, exec->kernel_count);
+		hide(exec, &exec->left_out, exec->left_out);
+		exec->kernel_count = 0;
+	}
+	if (exec->outside && !matches(search, called, elsewhere))
+		hide(exec, &exec->outside, exec->outside);
+}
+
+static bool dso_called(const void *dso, const char *name)
+{
+	return prf_dso_called(dso, name);
+}
+
+static void select_in_exec(struct search *search, struct prf_exec *exec)
+{
+	const struct prf_dso kernel = { .path = "[kernel]" };
+	const struct prf_dso elsewhere = { .path = "[elsewhere]" };
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++) {
+		struct prf_dso *dso = &exec->dsos[i];
+
+		if (!dso->nr || matches(search, dso_called, dso))
+			continue;
+		hide(exec, &exec->counted, prf_dso_ticks(dso));
+		dso->nr = 0;
+	}
+	select_whole(search, exec, dso_called, &kernel, &elsewhere);
+}
+
+/**
+ * select_dsos() - remove the ticks of DSOs that --dso does not select
+ *
+ * Return: 0, or -1 after reporting a name that there is not.
+ */
+int select_dsos(const struct selection *selection, struct prf *runs, size_t nr)
+{
+	struct search search = search_new(&selection->dsos);
+	const char *missing;
+	size_t i, j;
+
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < runs[i].nr; j++)
+			select_in_exec(&search, &runs[i].execs[j]);
+	missing = search_end(&search);
+	if (missing)
+		term_warn("no DSO '%s' has ticks; --sort=dso lists those that do",
+			  missing);
+	return missing ? -1 : 0;
+}
+
+static bool symbol_called(const void *symbol, const char *name)
+{
+	return sum_called(symbol, name);
+}
+
+static void select_buckets(struct search *search, struct prf_exec *exec,
+			   struct prf_dso *mapping, const struct sum *sum)
+{
+	const struct sum_dso *dso = sum_dso(sum, mapping);
+	size_t i, kept = 0;
+
+	for (i = 0; i < mapping->nr; i++) {
+		const struct prf_bucket bucket = mapping->buckets[i];
+		uint64_t address = symbols_address(&dso->symbols, mapping,
+						   bucket.offset);
+
+		if (matches(search, symbol_called,
+			    sum_piece(dso, address)->name))
+			mapping->buckets[kept++] = bucket;
+		else
+			hide(exec, &exec->counted, bucket.count);
+	}
+	mapping->nr = kept;
+}
+
+/**
+ * select_symbols() - remove the ticks of functions that --symbol does not
+ * select
+ * @sum: the finished sum of the runs
+ *
+ * Return: 0, or -1 after reporting a name that there is not.
+ */
+int select_symbols(const struct selection *selection, struct prf *runs,
+		   size_t nr, const struct sum *sum)
+{
+	struct search search = search_new(&selection->symbols);
+	const char *missing;
+	size_t i, j, k;
+
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < runs[i].nr; j++) {
+			struct prf_exec *exec = &runs[i].execs[j];
+
+			for (k = 0; k < exec->nr; k++)
+				if (exec->dsos[k].nr)
+					select_buckets(&search, exec,
+						       &exec->dsos[k], sum);
+			select_whole(&search, exec, symbol_called, "[kernel]",
+				     "[elsewhere]");
+		}
+	missing = search_end(&search);
+	if (missing)
+		say_nearest(sum, missing);
+	return missing ? -1 : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * select.h - choose the ticks to report
+ */
+#ifndef SELECT_H
+#define SELECT_H
+
+#include "prohist/aggregate.h"
+
+/**
+ * struct names - arguments of an option that can be repeated
+ * @nr: number of names
+ * @list: the names, to be freed
+ */
+struct names {
+	size_t nr;
+	char **list;
+};
+
+/**
+ * struct selection - what to report; an empty list selects all
+ * @comms: names of programs, without directories
+ * @pids: PIDs of processes
+ * @dsos: DSOs: paths, or their ends after a slash
+ * @symbols: functions: demangled names, with parameters or without
+ */
+struct selection {
+	struct names comms;
+	struct names pids;
+	struct names dsos;
+	struct names symbols;
+};
+
+void names_add(struct names *names, char *name);
+void selection_free(struct selection *selection);
+int select_execs(const struct selection *selection, struct prf *runs,
+		 size_t nr);
+int select_dsos(const struct selection *selection, struct prf *runs, size_t nr);
+int select_symbols(const struct selection *selection, struct prf *runs,
+		   size_t nr, const struct sum *sum);
+
+#endif /* SELECT_H */
