@@ -4,6 +4,7 @@
  * writes
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,11 +230,56 @@ TEST_F(tool, questions_without_answers)
 	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
 }
 
+/* Without -o, the name is that of the program that the process ran last. */
+TEST_F(tool, names_files_after_what_each_process_executes)
+{
+	char command[8192], pattern[64];
+	glob_t found;
+
+	snprintf(command, sizeof(command),
+		 "cd %s && %s -p sh -c '(exec sleep 0); exec true' 2> said",
+		 self->run.directory, self->run.tool);
+	ASSERT_EQ(0, system(command));
+	snprintf(pattern, sizeof(pattern), "%s/sleep.[0-9]*.prf",
+		 self->run.directory);
+	EXPECT_EQ(0, glob(pattern, 0, NULL, &found));
+	globfree(&found);
+	snprintf(pattern, sizeof(pattern), "%s/true.[0-9]*.prf",
+		 self->run.directory);
+	EXPECT_EQ(0, glob(pattern, 0, NULL, &found));
+	globfree(&found);
+}
+
+TEST_F(tool, leaves_standard_output_to_the_program)
+{
+	tool_run(&self->run, LIST("-o", "-"), "workload", LIST("0"));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained,
+			   "standard output belongs to PROGRAM"));
+	EXPECT_FALSE(tool_has_file(&self->run, "-"));
+}
+
+TEST_F(tool, prints_no_control_characters_of_names)
+{
+	RUN("/nonexistent/\033[2J\n", "");
+	EXPECT_EQ(127, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "/nonexistent/?[2J?: No such"));
+}
+
+TEST_F(tool, says_that_a_directory_is_no_program)
+{
+	RUN("/tmp", "");
+	EXPECT_EQ(126, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(1, times(self->run.complained, "/tmp: Is a directory"));
+}
+
 TEST_F(tool, says_how_it_ended)
 {
 	RUN("workload", "0");
 	EXPECT_EQ(1, times(self->run.complained,
 			   "program terminated normally"));
+	EXPECT_EQ(1, times(self->run.complained,
+			   "a shorter --interval gives more"));
 	RUN("workload", "crash");
 	EXPECT_EQ(1, times(self->run.complained,
 			   "program terminated by signal 11 (Segmentation fault)"));

@@ -12,6 +12,7 @@
 
 #include "profil/addrspace.h"
 #include "profil/proc.h"
+#include "util/term.h"
 
 /**
  * addrspace_new() - address space of a process that has just called exec
@@ -142,9 +143,8 @@ static void say_too_many(const struct addrspace *space, size_t most)
 	if (space->exec->crowded)
 		return;
 	space->exec->crowded = true;
-	fprintf(stderr,
-		"profil: %s: more than %zu executable mappings; the rest count as elsewhere\n",
-		space->exec->name, most);
+	term_warn("%s: more than %zu executable mappings; the rest count as elsewhere",
+		  space->exec->name, most);
 }
 
 /**

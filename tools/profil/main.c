@@ -145,6 +145,8 @@ static void parse(int argc, char **argv, struct session *session)
 			session->bucket = bucket_of(optarg);
 			break;
 		case 'o':
+			if (!strcmp(optarg, "-"))
+				misused("standard output belongs to PROGRAM: give --output a file name");
 			session->output = optarg;
 			break;
 		case 'p':

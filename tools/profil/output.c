@@ -13,6 +13,10 @@
 
 #include "dos/dos_prf.h"
 #include "profil/output.h"
+#include "util/term.h"
+
+/* Ticks with which the errors of shares are large */
+#define FEW	100
 
 /* Join the arguments to one line; control characters become spaces. */
 static void join(char *line, size_t room, char **argv)
@@ -100,8 +104,7 @@ static char *dos_path(const char *other)
 /* @path: NULL if there is no memory for it */
 static int say_error(const char *path)
 {
-	fprintf(stderr, "profil: %s%s%s\n", path ?: "", path ? ": " : "",
-		strerror(errno));
+	term_warn("%s%s%s", path ?: "", path ? ": " : "", strerror(errno));
 	return -1;
 }
 
@@ -129,10 +132,9 @@ static int check_file(const char *path, bool *made)
  */
 int save_check(struct session *session)
 {
-	const char *name = strrchr(session->argv[0], '/');
-
-	if (!session->output &&
-	    asprintf(&session->output, "%s.prf", name ? name + 1 : session->argv[0]) < 0)
+	session->named = session->output;
+	if (!session->named &&
+	    asprintf(&session->output, "%s.prf", basename(session->argv[0])) < 0)
 		return say_error(NULL);
 	if (check_file(session->output, &session->made))
 		return -1;
@@ -211,25 +213,27 @@ static int save_dos(const struct session *session, const struct prf *prf,
 static void say_result(const struct part *part, const struct prf *prf)
 {
 	uint64_t ticks = 0;
+	char end[100];
 	size_t i;
 
 	for (i = 0; i < prf->nr; i++) {
 		ticks += prf->execs[i].ticks;
 		if (prf->execs[i].reach != PRF_FOLLOWED)
-			fprintf(stderr, "profil: %s (%u) not profiled: %s\n",
-				prf->execs[i].name, prf->execs[i].pid,
-				prf->execs[i].reason);
+			term_warn("%s (%u) not profiled: %s",
+				  prf->execs[i].name, prf->execs[i].pid,
+				  prf->execs[i].reason);
 	}
 	if (prf->exit_kind == PRF_SIGNALLED)
-		fprintf(stderr, "profil: program terminated by signal %u (%s)",
-			prf->exit_code, strsignal(prf->exit_code));
+		snprintf(end, sizeof(end), "by signal %u (%s)", prf->exit_code,
+			 strsignal(prf->exit_code));
 	else if (prf->exit_code)
-		fprintf(stderr, "profil: program terminated with status %u",
-			prf->exit_code);
+		snprintf(end, sizeof(end), "with status %u", prf->exit_code);
 	else
-		fprintf(stderr, "profil: program terminated normally");
-	fprintf(stderr, "; %llu ticks of %.3f ms in %s\n",
-		(unsigned long long)ticks, prf->period_ns / 1e6, part->path);
+		snprintf(end, sizeof(end), "normally");
+	term_warn("program terminated %s; %llu tick%s of %.3f ms in %s%s", end,
+		  (unsigned long long)ticks, ticks == 1 ? "" : "s",
+		  prf->period_ns / 1e6, part->path, ticks >= FEW ? "" :
+		  "; a shorter --interval gives more");
 }
 
 static int save_part(const struct part *part)
@@ -280,13 +284,14 @@ static void take_process(struct part *part, struct exec **left, size_t nr)
 }
 
 /*
- * Name the file after the PID; if an earlier process had that PID, append a
- * number.
+ * Name the file after what the process executed last, or as the user wants, and
+ * after its PID; if an earlier process had that PID, append a number.
  */
 static int name_process(struct part *part, const struct exec **before,
 			size_t nr)
 {
-	const char *output = part->session->output;
+	const char *output = part->session->named ? part->session->output :
+		basename(part->execs[part->nr - 1]->name);
 	pid_t pid = part->execs[0]->pid;
 	size_t i, same = 0;
 	char again[32] = "";

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "profil/ptrace/trace.h"
 #include "profil/session.h"
 #include "util/array.h"
+#include "util/term.h"
 
 /*
  * Signals that profil ignores. The first two, so that a failed write returns an
@@ -195,8 +197,8 @@ execute(char **argv, const int go[2], int errors)
 static int start(struct session *session, int go)
 {
 	if (trace_attach(session->pid)) {
-		fprintf(stderr, "profil: cannot trace %s: %s\n", session->argv[0],
-			strerror(errno));
+		term_warn("cannot trace %s: %s", session->argv[0],
+			  strerror(errno));
 		return -1;
 	}
 	session->start_ns = now_ns();
@@ -210,11 +212,16 @@ static int start(struct session *session, int go)
  */
 static int exec_error(const struct session *session, int errors)
 {
+	struct stat status;
 	int error;
 
 	if (read(errors, &error, sizeof(error)) != sizeof(error))
 		return 0;
-	fprintf(stderr, "profil: %s: %s\n", session->argv[0], strerror(error));
+	/* The kernel does not permit to execute a directory */
+	if (error == EACCES && !stat(session->argv[0], &status) &&
+	    S_ISDIR(status.st_mode))
+		error = EISDIR;
+	term_warn("%s: %s", session->argv[0], strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
 }
 

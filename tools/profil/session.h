@@ -26,6 +26,7 @@ enum exit_status {
  * struct session - the options and the state of a session
  * @argv: the program and its arguments
  * @output: path of the output file
+ * @named: the user chose it
  * @made: save_check() created it
  * @dos_output: path of the file for MS-DOS, or NULL
  * @dos_made: save_check() created it
@@ -53,6 +54,7 @@ enum exit_status {
 struct session {
 	char **argv;
 	char *output;
+	bool named;
 	bool made;
 	char *dos_output;
 	bool dos_made;

@@ -26,6 +26,7 @@
 #include "profil/ptrace/stop.h"
 #include "profil/ptrace/trace.h"
 #include "profil/ptrace/tracee.h"
+#include "util/term.h"
 
 /* The code segment of 64-bit programs */
 #define USER_CS		0x33
@@ -224,9 +225,8 @@ static void say_elsewhere(struct exec *exec, const char *why, int error)
 	if (exec->warned)
 		return;
 	exec->warned = true;
-	fprintf(stderr, "profil: %s: libraries count as elsewhere: %s%s%s\n",
-		exec->name, why, error ? ": " : "",
-		error ? strerror(error) : "");
+	term_warn("%s: libraries count as elsewhere: %s%s%s", exec->name, why,
+		  error ? ": " : "", error ? strerror(error) : "");
 }
 
 /* rtld may have changed the list of libraries: profile those mapped now. */
