@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolize/bounds.h"
 #include "symbolize/demangle.h"
 #include "symbolize/eh_frame.h"
 #include "symbolize/srcline.h"
 #include "symbolize/symbols.h"
+#include "symbolize/symtab.h"
 #include "symbolize/vdso.h"
 #include "util/file.h"
 
@@ -123,9 +123,9 @@ static int open_tables(struct symbols *symbols)
 	GElf_Addr bias;
 
 	elf_of(symbols, &bias);
-	symbols->bounds = bounds_new(symbols->module, bias);
+	symbols->symtab = symtab_new(symbols->module, bias);
 	symbols->units = units_new(symbols->module);
-	return symbols->bounds && symbols->units ? 0 : -1;
+	return symbols->symtab && symbols->units ? 0 : -1;
 }
 
 /**
@@ -157,7 +157,7 @@ int symbols_open(struct symbols *symbols, const char *path,
 /** symbols_close() - free the result of symbols_open() */
 void symbols_close(struct symbols *symbols)
 {
-	bounds_free(symbols->bounds);
+	symtab_free(symbols->symtab);
 	units_free(symbols->units);
 	if (symbols->dwfl)
 		dwfl_end(symbols->dwfl);
@@ -237,32 +237,35 @@ void symbols_text(const struct symbols *symbols, uint64_t *start,
 	}
 }
 
-/* Find a symbol with a size that contains @address; 1 if there is none. */
-static int find_named(const struct symbols *symbols, uint64_t address,
-		      struct symbol *symbol)
-{
-	GElf_Addr bias;
-	GElf_Off offset;
-	GElf_Sym sym;
-	const char *name;
-
-	elf_of(symbols, &bias);
-	name = dwfl_module_addrinfo(symbols->module, address + bias, &offset,
-				    &sym, NULL, NULL, NULL);
-	if (!name || offset >= sym.st_size)
-		return 1;
-	symbol->name = demangle(name);
-	symbol->start = address - offset;
-	symbol->end = symbol->start + sym.st_size;
-	return symbol->name ? 0 : -1;
-}
-
 static int label(const struct symbols *symbols, struct symbol *symbol)
 {
 	if (asprintf(&symbol->name, "%s+%#" PRIx64, base_name(symbols->label),
 		     symbol->start) < 0)
 		symbol->name = NULL;
 	return symbol->name ? 0 : -1;
+}
+
+static int find_in_file(const struct symbols *symbols, uint64_t address,
+			struct symbol *symbol)
+{
+	uint64_t start, end;
+	GElf_Addr bias;
+	const char *name;
+
+	if (symtab_read(symbols->symtab))
+		return -1;
+	name = symtab_find(symbols->symtab, address, &symbol->start,
+			   &symbol->end);
+	if (name) {
+		symbol->name = demangle(name);
+		return symbol->name ? 0 : -1;
+	}
+	if (!frames_find(elf_of(symbols, &bias), address, &start, &end)) {
+		symbol->start = start;
+		symbol->end = end;
+	}
+	symtab_clip(symbols->symtab, address, &symbol->start, &symbol->end);
+	return label(symbols, symbol);
 }
 
 /**
@@ -277,24 +280,11 @@ static int label(const struct symbols *symbols, struct symbol *symbol)
 int symbols_find(const struct symbols *symbols, uint64_t address,
 		 uint64_t bytes, struct symbol *symbol)
 {
-	GElf_Addr bias;
-	int state;
-
 	symbol->start = address;
 	symbol->end = address + bytes;
-	if (symbols->module) {
-		state = find_named(symbols, address, symbol);
-		if (state <= 0)
-			return state;
-		if (frames_find(elf_of(symbols, &bias), address,
-				&symbol->start, &symbol->end)) {
-			symbol->start = address;
-			symbol->end = address + bytes;
-		}
-		if (bounds_clip(symbols->bounds, address, &symbol->start,
-				&symbol->end))
-			return -1;
-	} else if (symbols->label[0] == '[') {
+	if (symbols->module)
+		return find_in_file(symbols, address, symbol);
+	if (symbols->label[0] == '[') {
 		/* Not a file: use the kernel's name for it, such as [vdso] */
 		symbol->start = 0;
 		symbol->end = UINT64_MAX;

@@ -23,7 +23,7 @@ struct symbols {
 	const char *label;
 	struct Dwfl *dwfl;
 	struct Dwfl_Module *module;
-	struct bounds *bounds;
+	struct symtab *symtab;
 	struct units *units;
 	int fd;
 };

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # names.sh DIR: tests where prohist finds symbols, and when it must not use any.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
 
 # shellcheck source=selftests/host/prohist/check.sh
 . "$(dirname "$0")/check.sh"
@@ -55,6 +58,20 @@ described+=("$(printf '%x' $((16#$start - vaddr)))" 50)
 check 'code without a name' has "$dir/i.txt" ' 50 .* libbare.so\+0x'
 check 'named code behind it' has "$dir/i.txt" ' 30 .* bare_one \(libbare.so\)$'
 check 'and more of that' has "$dir/i.txt" ' 20 .* bare_two \(libbare.so\)$'
+
+# prefers OFFSET NAME: succeeds if a tick there counts for that symbol
+prefers()
+{
+	"$dir/synthesize" "$dir/i.prf" "${described[@]:0:4}" \
+		"$(printf '%x' $((16#$outer + $1)))" 40
+	"$prohist" "$dir/i.prf" > "$dir/i.txt"
+	has "$dir/i.txt" " 40 .* $2 \\(libbare.so\\)$"
+}
+outer=$(offset "$bare" bare_outer)
+check 'of several symbols, the global one' prefers 0 bare_outer
+check 'not a local one in it' prefers 8 bare_outer
+check 'but the nearest global one' prefers 16 inner_global
+check 'and the outer one behind that' prefers 24 bare_outer
 examine "$known"
 
 # A library, and mangled names of other languages

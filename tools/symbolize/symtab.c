@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * symtab.c - symbols of a DSO, sorted by address
+ *
+ * dwfl_module_addrinfo() searches the whole table for each address. This file
+ * reads the table once, and gets the names of only those symbols that are
+ * asked for. It chooses among symbols at an address as elfutils does.
+ *
+ * Code without a symbol extends as far as eh_frame.c says, but not into a
+ * symbol that has no entry in .eh_frame_hdr, such as a function written in
+ * assembly.
+ */
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "symbolize/symtab.h"
+
+/*
+ * A symbol: its link-time addresses, and its index in libdwfl's table. @reach
+ * is the highest end of this entry and those before it.
+ */
+struct entry {
+	uint64_t start;
+	uint64_t end;
+	uint64_t reach;
+	int index;
+	unsigned char binding;
+};
+
+/* Most DSOs have no ticks, so the symbols are read on first use. */
+struct symtab {
+	Dwfl_Module *module;
+	uint64_t bias;
+	bool read;
+	size_t nr;
+	struct entry *entries;
+};
+
+/**
+ * symtab_new() - prepare the symbols of a DSO
+ * @module: libdwfl's module; must outlive the result
+ * @bias: difference between libdwfl's addresses and link-time addresses
+ *
+ * Return: the symbols, for symtab_free(), or NULL if out of memory.
+ */
+struct symtab *symtab_new(Dwfl_Module *module, uint64_t bias)
+{
+	struct symtab *symtab = calloc(1, sizeof(*symtab));
+
+	if (symtab) {
+		symtab->module = module;
+		symtab->bias = bias;
+	}
+	return symtab;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Symbols without a size are labels, and those of TLS are no addresses. */
+static bool is_code(const GElf_Sym *sym, const char *name)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	return name && name[0] && sym->st_size && sym->st_shndx != SHN_UNDEF &&
+		type != STT_SECTION && type != STT_FILE && type != STT_TLS;
+}
+
+static void add(struct symtab *symtab, int index)
+{
+	struct entry *entry = &symtab->entries[symtab->nr];
+	GElf_Addr address;
+	const char *name;
+	GElf_Sym sym;
+
+	name = dwfl_module_getsym_info(symtab->module, index, &sym, &address,
+				       NULL, NULL, NULL);
+	if (!is_code(&sym, name))
+		return;
+	entry->start = address - symtab->bias;
+	if (__builtin_add_overflow(entry->start, sym.st_size, &entry->end))
+		entry->end = UINT64_MAX;
+	entry->index = index;
+	entry->binding = GELF_ST_BIND(sym.st_info);
+	symtab->nr++;
+}
+
+static void sort(struct symtab *symtab)
+{
+	uint64_t reach = 0;
+	size_t i;
+
+	qsort(symtab->entries, symtab->nr, sizeof(*symtab->entries), compare);
+	for (i = 0; i < symtab->nr; i++) {
+		if (symtab->entries[i].end > reach)
+			reach = symtab->entries[i].end;
+		symtab->entries[i].reach = reach;
+	}
+}
+
+/**
+ * symtab_read() - read the symbols, unless that is done
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symtab_read(struct symtab *symtab)
+{
+	int nr, i;
+
+	if (symtab->read)
+		return 0;
+	symtab->read = true;
+	nr = dwfl_module_getsymtab(symtab->module);
+	if (nr <= 0)
+		return 0;
+	symtab->entries = calloc(nr, sizeof(*symtab->entries));
+	if (!symtab->entries)
+		return -1;
+	for (i = 0; i < nr; i++)
+		add(symtab, i);
+	sort(symtab);
+	return 0;
+}
+
+/* Number of symbols that start at or before an address. */
+static size_t count_until(const struct symtab *symtab, uint64_t address)
+{
+	size_t low = 0, high = symtab->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symtab->entries[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int rank(const struct entry *entry)
+{
+	switch (entry->binding) {
+	case STB_GLOBAL:
+		return 3;
+	case STB_WEAK:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+/*
+ * Is @a a better name than @b for an address in both? Symbols that are not
+ * local come first, then the nearest, as elfutils has it.
+ */
+static bool is_better(const struct entry *a, const struct entry *b)
+{
+	if ((a->binding == STB_LOCAL) != (b->binding == STB_LOCAL))
+		return b->binding == STB_LOCAL;
+	if (a->start != b->start)
+		return a->start > b->start;
+	if (rank(a) != rank(b))
+		return rank(a) > rank(b);
+	if (a->end != b->end)
+		return a->end < b->end;
+	return a->index < b->index;
+}
+
+/**
+ * symtab_find() - find the symbol at an address
+ * @symtab: symbols of the DSO, after symtab_read()
+ * @address: link-time address
+ * @start: receives the first address of the symbol
+ * @end: receives the first address after it
+ *
+ * Return: its name, valid as long as the module, or NULL if there is none.
+ */
+const char *symtab_find(const struct symtab *symtab, uint64_t address,
+			uint64_t *start, uint64_t *end)
+{
+	const struct entry *entry, *best = NULL;
+	GElf_Sym sym;
+
+	entry = symtab->entries + count_until(symtab, address);
+	while (entry-- > symtab->entries && entry->reach > address)
+		if (entry->end > address && (!best || is_better(entry, best)))
+			best = entry;
+	if (!best)
+		return NULL;
+	*start = best->start;
+	*end = best->end;
+	return dwfl_module_getsym(symtab->module, best->index, &sym, NULL);
+}
+
+/**
+ * symtab_clip() - clip a range of code without a symbol at the next symbols
+ * @symtab: symbols of the DSO, after symtab_read()
+ * @address: link-time address in the range, in no symbol
+ * @start: first address of the range
+ * @end: first address after the range
+ */
+void symtab_clip(const struct symtab *symtab, uint64_t address,
+		 uint64_t *start, uint64_t *end)
+{
+	size_t next = count_until(symtab, address);
+
+	if (next && symtab->entries[next - 1].reach > *start)
+		*start = symtab->entries[next - 1].reach;
+	if (next < symtab->nr && symtab->entries[next].start < *end)
+		*end = symtab->entries[next].start;
+}
+
+void symtab_free(struct symtab *symtab)
+{
+	if (symtab)
+		free(symtab->entries);
+	free(symtab);
+}
