@@ -2,8 +2,10 @@
 /*
  * aggregate.c - sum up profiles, and find their functions
  */
+#define _GNU_SOURCE
 #include <err.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,26 +19,62 @@ static enum sum_class class_of(uint32_t kind)
 	return kind == PRF_ANONYMOUS ? SUM_OTHER : SUM_LIBRARIES;
 }
 
-static bool same(const struct sum_dso *dso, enum sum_class class,
-		 const struct prf_dso *mapping)
+/* What tells DSOs apart, and the index of the DSO in the sum. */
+struct key {
+	const char *path;
+	enum sum_class class;
+	uint32_t build_id_len;
+	uint8_t build_id[PRF_BUILD_ID];
+	size_t index;
+};
+
+static int compare(const void *a, const void *b)
 {
-	return dso->class == class &&
-		dso->build_id_len == mapping->build_id_len &&
-		!memcmp(dso->build_id, mapping->build_id,
-			mapping->build_id_len) &&
-		!strcmp(dso->path, mapping->path);
+	const struct key *k = a, *l = b;
+	int order = strcmp(k->path, l->path);
+
+	if (order)
+		return order;
+	if (k->class != l->class)
+		return k->class < l->class ? -1 : 1;
+	if (k->build_id_len != l->build_id_len)
+		return k->build_id_len < l->build_id_len ? -1 : 1;
+	return memcmp(k->build_id, l->build_id, k->build_id_len);
 }
 
-static struct sum_dso *find_dso(const struct sum *sum,
-				enum sum_class class,
+static struct key key_of(enum sum_class class, const struct prf_dso *mapping)
+{
+	struct key key = {
+		.path = mapping->path,
+		.class = class,
+		.build_id_len = mapping->build_id_len,
+	};
+
+	memcpy(key.build_id, mapping->build_id, mapping->build_id_len);
+	return key;
+}
+
+static struct sum_dso *find_dso(const struct sum *sum, enum sum_class class,
 				const struct prf_dso *mapping)
 {
-	size_t i;
+	const struct key key = key_of(class, mapping);
+	struct key **found = tfind(&key, &sum->keys, compare);
 
-	for (i = 0; i < sum->nr_dsos; i++)
-		if (same(&sum->dsos[i], class, mapping))
-			return &sum->dsos[i];
-	return NULL;
+	return found ? &sum->dsos[(*found)->index] : NULL;
+}
+
+/* Enter the last DSO. */
+static void add_key(struct sum *sum, struct key key)
+{
+	struct key *new = malloc(sizeof(*new));
+
+	if (!new)
+		err(1, NULL);
+	*new = key;
+	new->index = sum->nr_dsos - 1;
+	new->path = sum->dsos[new->index].path;
+	if (!tsearch(new, &sum->keys, compare))
+		err(1, NULL);
 }
 
 static struct sum_dso *get_dso(struct sum *sum, enum sum_class class,
@@ -54,6 +92,7 @@ static struct sum_dso *get_dso(struct sum *sum, enum sum_class class,
 	dso->class = class;
 	dso->build_id_len = mapping->build_id_len;
 	memcpy(dso->build_id, mapping->build_id, mapping->build_id_len);
+	add_key(sum, key_of(class, mapping));
 	if (symbols_open(&dso->symbols, dso->path, mapping))
 		err(1, NULL);
 	if (symbols_known(&dso->symbols))
@@ -90,6 +129,8 @@ static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
 				      mapping);
 	size_t i;
 
+	if (!dso->mapping)
+		dso->mapping = mapping;
 	widen(dso, mapping);
 	for (i = 0; i < mapping->nr; i++) {
 		const struct prf_bucket *bucket = &mapping->buckets[i];
@@ -256,13 +297,30 @@ static int by_class(const void *a, const void *b)
 	return strcmp(d->path, e->path);
 }
 
+/* The DSOs have moved. */
+static void renumber(struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++) {
+		const struct sum_dso *dso = &sum->dsos[i];
+		const struct prf_dso unmapped = whole(dso->class);
+		const struct key key = key_of(dso->class,
+					      dso->mapping ?: &unmapped);
+
+		(*(struct key **)tfind(&key, &sum->keys, compare))->index = i;
+	}
+}
+
 /** sum_finish() - after the last sum_add(), sort, and find functions */
 void sum_finish(struct sum *sum)
 {
 	size_t i;
 
-	if (sum->nr_dsos)
+	if (sum->nr_dsos) {
 		qsort(sum->dsos, sum->nr_dsos, sizeof(*sum->dsos), by_class);
+		renumber(sum);
+	}
 	for (i = 0; i < sum->nr_dsos; i++) {
 		struct sum_dso *dso = &sum->dsos[i];
 
@@ -420,6 +478,7 @@ void sum_free(struct sum *sum)
 		free(sum->missed[i].name);
 		free(sum->missed[i].reason);
 	}
+	tdestroy(sum->keys, free);
 	free(sum->dsos);
 	free(sum->functions);
 	free(sum->missed);

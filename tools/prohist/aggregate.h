@@ -64,6 +64,8 @@ struct sum_piece {
  * @ticks: ticks in all of its buckets
  * @start: first address of its text
  * @end: first address after its text; 0 if the DSO has only a name
+ * @mapping: its first mapping with ticks, valid as long as the profile; NULL if
+ *	only the class of the ticks is known
  * @symbols: its symbols; open until sum_free()
  * @nr_buckets: number of buckets
  * @buckets: its buckets, sorted by address after sum_finish()
@@ -78,6 +80,7 @@ struct sum_dso {
 	uint64_t ticks;
 	uint64_t start;
 	uint64_t end;
+	const struct prf_dso *mapping;
 	struct symbols symbols;
 	size_t nr_buckets;
 	struct sum_bucket *buckets;
@@ -122,6 +125,7 @@ struct sum_missed {
  * @classes: ticks in each class
  * @nr_dsos: number of DSOs
  * @dsos: DSOs; after sum_finish() sorted by class, then by ticks, most first
+ * @keys: finds a DSO; private to aggregate.c
  * @nr_functions: number of functions
  * @functions: functions, sorted by ticks, most first
  * @nr_missed: number of execs that were not profiled
@@ -141,6 +145,7 @@ struct sum {
 	uint64_t classes[SUM_CLASSES];
 	size_t nr_dsos;
 	struct sum_dso *dsos;
+	void *keys;
 	size_t nr_functions;
 	struct sum_function *functions;
 	size_t nr_missed;

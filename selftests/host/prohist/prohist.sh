@@ -49,6 +49,23 @@ check 'two files are added' has "$dir/two.txt" '^ +1200  60.0 % .* alpha'
 check 'buckets' has "$dir/a.buckets" '^ +600 0x[0-9a-f]+ .* 60.9 %  #+$'
 check 'buckets of the kernel' has "$dir/a.buckets" '^ +10 hits in the kernel'
 
+# A path stands for several DSOs if the file was replaced, and for two if it is
+# a program and a library. One build-id is the beginning of another, and one is as
+# long as that.
+make "$dir/id.prf" "$known" 100 10 1
+ID=${build_id:0:4} make "$dir/id1.prf" "$known" 200 20 2
+ID=$(tr 0-9a-f 1-9a-f0 <<< "${build_id:0:4}") make "$dir/id2.prf" "$known" 400 40 4
+program=(/other '' 0 1000 10 7)
+describe "$known" alpha 800
+"$dir/synthesize" "$dir/id3.prf" "${program[@]}" -- "${described[@]}"
+"$prohist" "$dir"/id{,1,2,3,,1,2,3}.prf > "$dir/id.txt"
+dsos()
+{
+	diff - <(awk -v path="$known" '/by function/ { exit }
+		$NF == path { print $1 }' "$dir/id.txt") <<< "$1"
+}
+check 'DSOs of one path' dsos $'888\n444\n222\n1600'
+
 # A path in a profile may be that of a pipe, on which open() may wait forever
 mkfifo "$dir/fifo"
 for path in "$dir/fifo" /dev/zero /proc/kmsg; do

@@ -18,7 +18,7 @@ static void print_frame(const char *name)
 		if (*name == ';')
 			putchar(':');
 		else if (length)
-			printf("%.*s", length, name);
+			fwrite(name, 1, length, stdout);
 		else
 			putchar('?');
 	}

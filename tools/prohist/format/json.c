@@ -23,7 +23,7 @@ static void print_string(const char *string)
 		if (length && (!utf8_text(string) || strchr("\"\\", *string)))
 			printf("\\u%04x", (unsigned char)string[length - 1]);
 		else if (length)
-			printf("%.*s", length, string);
+			fwrite(string, 1, length, stdout);
 		else
 			printf("\\ufffd");
 	}

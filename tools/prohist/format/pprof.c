@@ -141,23 +141,6 @@ static void put_build_id(struct out *out, struct proto *message,
 }
 
 /*
- * Find a mapping with ticks of the DSO. Ticks with only a known class have
- * none.
- */
-static struct prf_dso find_mapping(const struct report *report,
-				   const struct sum_dso *dso)
-{
-	const struct prf_dso *mapping;
-	struct prf_at at = {};
-
-	while ((mapping = prf_next(report->runs, report->nr, &at)))
-		if (mapping->nr &&
-		    sum_dso(report->sum, mapping) == dso)
-			return *mapping;
-	return (struct prf_dso){ .path = dso->path, .end = 1 };
-}
-
-/*
  * has_functions and the like are set: names were looked up, readers need not.
  */
 static void put_mapping(struct out *out, const struct prf_dso *mapping,
@@ -256,15 +239,15 @@ static bool has_lines(const struct sum_dso *dso)
 	return false;
 }
 
-static void put_dso(struct out *out, const struct report *report,
-		    const struct sum_dso *dso)
+static void put_dso(struct out *out, const struct sum_dso *dso)
 {
-	const struct prf_dso mapping = find_mapping(report, dso);
-	uint64_t start = symbols_address(&dso->symbols, &mapping, 0);
-	uint64_t end = start + (mapping.end - mapping.start);
+	const struct prf_dso none = { .path = dso->path, .end = 1 };
+	const struct prf_dso *mapping = dso->mapping ?: &none;
+	uint64_t start = symbols_address(&dso->symbols, mapping, 0);
+	uint64_t end = start + (mapping->end - mapping->start);
 	size_t i;
 
-	put_mapping(out, &mapping, start, end, has_lines(dso));
+	put_mapping(out, mapping, start, end, has_lines(dso));
 	for (i = 0; i < dso->nr_pieces; i++)
 		put_piece(out, dso, &dso->pieces[i]);
 }
@@ -280,13 +263,13 @@ static void put_dsos(struct out *out, const struct report *report)
 	size_t i;
 
 	if (first)
-		put_dso(out, report, first);
+		put_dso(out, first);
 	else if (program)
 		put_mapping(out, program, 0, program->end - program->start,
 			    false);
 	for (i = 0; i < sum->nr_dsos; i++)
 		if (&sum->dsos[i] != first)
-			put_dso(out, report, &sum->dsos[i]);
+			put_dso(out, &sum->dsos[i]);
 }
 
 static void put_profile(struct out *out, const struct report *report)
