@@ -76,6 +76,7 @@ static const struct format annotated = { "annotated", print_annotated, 0 };
 /* Values of options without a letter. */
 enum {
 	OPTION_COMM = 256,
+	OPTION_DEBUGINFOD,
 	OPTION_DEBUGINFO_PATH,
 	OPTION_DSO,
 	OPTION_FIELDS,
@@ -91,6 +92,7 @@ struct options {
 	const char *function;
 	const char *output;
 	bool buckets;
+	bool debuginfod;
 	bool diff;
 	bool lines;
 	bool no_pager;
@@ -134,6 +136,7 @@ static const char help[] =
 	"      --symbol=FUNCTION      report only functions of this name\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
 	"      --debuginfo-path=PATH  look for separate debug info in PATH\n"
+	"      --debuginfod           fetch missing debug info from DEBUGINFOD_URLS\n"
 	"      --no-pager             do not pipe text through a pager\n"
 	"  -h, --help                 show this help\n"
 	"  -V, --version              show the version\n"
@@ -276,6 +279,9 @@ static int parse_option(struct options *options, int letter)
 	case OPTION_DEBUGINFO_PATH:
 		symbols_look_in(optarg);
 		return 0;
+	case OPTION_DEBUGINFOD:
+		options->debuginfod = true;
+		return 0;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_OK);
@@ -292,7 +298,11 @@ static int parse_option(struct options *options, int letter)
 static int check(struct options *options)
 {
 	const enum column_id *id;
+	const char *problem;
 
+	problem = symbols_fetch(options->debuginfod);
+	if (problem)
+		return usage(problem);
 	if (options->diff && options->nr != 2)
 		return usage("--diff takes two files");
 	if (options->buckets + options->diff + options->lines +
@@ -336,10 +346,12 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "debuginfo-path", required_argument, NULL,
 		  OPTION_DEBUGINFO_PATH },
+		{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
+	const char *problem;
 	int letter;
 
 	*options = (struct options){ .format = formats, .top = TOP };

@@ -41,6 +41,38 @@ void symbols_look_in(char *path)
 	debuginfo_path = path;
 }
 
+static bool have_libdebuginfod(void)
+{
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	bool have = dwfl && dwfl_get_debuginfod_client(dwfl);
+
+	dwfl_end(dwfl);
+	return have;
+}
+
+/**
+ * symbols_fetch() - allow or forbid to fetch debuginfo files from servers
+ * @allow: whether to query the servers in DEBUGINFOD_URLS
+ *
+ * elfutils queries them whenever the variable is set.
+ *
+ * Return: NULL, or why no server can be queried.
+ */
+const char *symbols_fetch(bool allow)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!allow) {
+		unsetenv("DEBUGINFOD_URLS");
+		return NULL;
+	}
+	if (!urls || !urls[0])
+		return "--debuginfod needs a server: set DEBUGINFOD_URLS";
+	if (!have_libdebuginfod())
+		return "--debuginfod needs libdebuginfod: install it";
+	return NULL;
+}
+
 /** base_name() - part of a path after the last slash */
 const char *base_name(const char *path)
 {

@@ -51,6 +51,7 @@ struct place {
 };
 
 void symbols_look_in(char *path);
+const char *symbols_fetch(bool allow);
 int symbols_open(struct symbols *symbols, const char *path,
 		 const struct prf_dso *dso);
 void symbols_close(struct symbols *symbols);

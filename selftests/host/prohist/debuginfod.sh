@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# debuginfod.sh DIR: tests that prohist fetches debug files only if asked to.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/host/prohist/check.sh
+. "$(dirname "$0")/check.sh"
+
+web=$dir/web
+rm -rf "$web" && mkdir -p "$web/buildid/$build_id"
+objcopy --only-keep-debug "$known" "$web/buildid/$build_id/debuginfo"
+strip -o "$dir/stripped" "$known"
+make "$dir/fetch.prf" "$dir/stripped" 600 300 85
+
+# Prints its port, and then a line for each request
+true > "$dir/requests"
+python3 -u - "$web" >> "$dir/requests" 2>&1 <<- 'END' &
+	import functools, http.server, sys
+	handler = functools.partial(http.server.SimpleHTTPRequestHandler,
+	                            directory=sys.argv[1])
+	server = http.server.HTTPServer(("127.0.0.1", 0), handler)
+	print(server.server_port)
+	server.serve_forever()
+END
+server=$!
+trap 'kill $server' EXIT
+until port=$(head -n 1 "$dir/requests") && [ -n "$port" ]; do
+	kill -0 $server || exit 1
+	sleep 0.1
+done
+export DEBUGINFOD_URLS=http://127.0.0.1:$port
+export DEBUGINFOD_CACHE_PATH=$dir/web/cache
+
+"$prohist" "$dir/fetch.prf" > "$dir/fetch.txt"
+check 'without the option, no server is asked' lacks "$dir/requests" GET
+check 'and there are no names' lacks "$dir/fetch.txt" alpha
+
+DEBUGINFOD_URLS='' "$prohist" --debuginfod "$dir/fetch.prf" 2> "$dir/fetch.err"
+check 'it needs a server' has "$dir/fetch.err" \
+	'^prohist: --debuginfod needs a server: set DEBUGINFOD_URLS$'
+unset_status()
+{
+	(unset DEBUGINFOD_URLS; status 2 --debuginfod "$dir/fetch.prf")
+}
+check 'status without servers' unset_status
+
+"$prohist" --debuginfod "$dir/fetch.prf" > "$dir/fetch.txt"
+check 'with the option, the server is asked' has "$dir/requests" \
+	"GET /buildid/$build_id/debuginfo .* 200"
+check 'and has names' has "$dir/fetch.txt" ' 600 .* alpha \(stripped\)$'
+check 'and lines' has <("$prohist" --debuginfod -l "$dir/fetch.prf") \
+	' 600 .*known.c:[0-9]+ \(stripped\)$'
+
+finish
