@@ -80,6 +80,7 @@ enum {
 	OPTION_DEBUGINFO_PATH,
 	OPTION_DSO,
 	OPTION_FIELDS,
+	OPTION_NAMES,
 	OPTION_NO_PAGER,
 	OPTION_PID,
 	OPTION_SORT,
@@ -135,6 +136,7 @@ static const char help[] =
 	"                             the default is the program with the most ticks\n"
 	"      --symbol=FUNCTION      report only functions of this name\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
+	"      --names=STYLE          print C++ and Rust names short or long\n"
 	"      --debuginfo-path=PATH  look for separate debug info in PATH\n"
 	"      --debuginfod           fetch missing debug info from DEBUGINFOD_URLS\n"
 	"      --no-pager             do not pipe text through a pager\n"
@@ -161,6 +163,16 @@ static int parse_format(struct options *options, const char *word)
 	}
 	fprintf(stderr,
 		"prohist: unknown format '%s'\nTry 'prohist --help'.\n", word);
+	return -1;
+}
+
+static int parse_names(const char *word)
+{
+	if (!demangle_style(word))
+		return 0;
+	fprintf(stderr,
+		"prohist: unknown style '%s' for --names: use default, short or long\nTry 'prohist --help'.\n",
+		word);
 	return -1;
 }
 
@@ -276,6 +288,8 @@ static int parse_option(struct options *options, int letter)
 	case OPTION_DSO:
 		names_add(&options->selection.dsos, copy(optarg));
 		return 0;
+	case OPTION_NAMES:
+		return parse_names(optarg);
 	case OPTION_DEBUGINFO_PATH:
 		symbols_look_in(optarg);
 		return 0;
@@ -344,6 +358,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "sort", required_argument, NULL, OPTION_SORT },
 		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
 		{ "output", required_argument, NULL, 'o' },
+		{ "names", required_argument, NULL, OPTION_NAMES },
 		{ "debuginfo-path", required_argument, NULL,
 		  OPTION_DEBUGINFO_PATH },
 		{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
@@ -351,7 +366,6 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
-	const char *problem;
 	int letter;
 
 	*options = (struct options){ .format = formats, .top = TOP };

@@ -5,6 +5,7 @@
 #ifndef TOOLS_DEMANGLE_H
 #define TOOLS_DEMANGLE_H
 
+int demangle_style(const char *word);
 char *demangle(const char *name);
 
 #endif /* TOOLS_DEMANGLE_H */

@@ -76,6 +76,7 @@ formats_are_right()
 check 'the formats' formats_are_right
 check 'a format that is begun' offers 'json' prohist --format = j
 check 'a format, in short' offers 'svg' prohist -f sv
+check 'a style of names' offers 'long' prohist --names = l
 
 if [ -x "$tool/profil" ]; then
 	printf 'complete -W "red green" painter\n' > \

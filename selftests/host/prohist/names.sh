@@ -91,6 +91,30 @@ check 'Rust as it was' has "$dir/i.txt" ' 20 .* crate::old \(libnames.so\)$'
 check 'a version' has "$dir/i.txt" ' 10 .* versioned \(libnames.so\)$'
 check 'a name that would be too long' has "$dir/i.txt" " 5 .* $long "
 
+# named STYLE NAME...: succeeds if these are the names in that style
+named()
+{
+	diff <("$prohist" --names="$1" "$dir/k.prf" |
+		sed -n 's/.*  \(.*\) (libnames.so)$/\1/p') \
+		<(printf '%s\n' "${@:2}")
+}
+describe "$library" _ZNK3box4wrapIiE3getIcEEiT_ 60 _ZN3box4wrapIiEC1Ev 50 \
+	_ZN3boxcvT_IiEEv 40 _ZZN3box3runIiEEiT_ENKUliE_clEi 30 \
+	_RNvCskwGfYPst2Cb_5crate4work 20 _ZN5crate3old17h0123456789abcdefE 10 \
+	"$long" 5
+"$dir/synthesize" "$dir/k.prf" "${program[@]}" -- "${described[@]}"
+templates=('int box::wrap<int>::get<char>(char) const' 'box::wrap<int>::wrap()'
+	'box::operator int<int>()'
+	'box::run<int>(int)::{lambda(int)#1}::operator()(int) const')
+check 'short names' named short box::wrap::get box::wrap::wrap \
+	'box::operator int<int>' 'box::run::{lambda(int)#1}::operator()' \
+	crate::work crate::old "$long"
+check 'long names' named long "${templates[@]}" \
+	'crate[ef17931c9e9b4641]::work' crate::old::h0123456789abcdef "$long"
+check 'default names' named default "${templates[@]}" crate::work crate::old \
+	"$long"
+check 'status of another style' status 2 --names=odd "$dir/k.prf"
+
 # The vDSO of this kernel
 "$dir/vdso" > "$dir/vdso.so"
 examine "$dir/vdso.so"
