@@ -6,6 +6,7 @@
 #include <err.h>
 #include <math.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,7 +212,7 @@ static void add_exec(struct sum *sum, const struct prf_exec *exec,
 
 /**
  * sum_add() - add a profile
- * @sum: zeroed, or with profiles added, but not finished
+ * @sum: zeroed except for @inlined, or with profiles added, but not finished
  * @prf: the profile
  */
 void sum_add(struct sum *sum, const struct prf *prf)
@@ -254,6 +255,28 @@ static int more_first(const void *a, const void *b)
 	return same_first(a, b);
 }
 
+/* "inner (inlined in middle, outer)" */
+static char *function_name(const struct sum_piece *piece)
+{
+	const struct inlines *inlines = &piece->inlines;
+	char *name = NULL;
+	FILE *stream;
+	size_t size, i;
+
+	if (!inlines->nr)
+		return copy(piece->name);
+	stream = open_memstream(&name, &size);
+	if (!stream)
+		err(1, NULL);
+	fprintf(stream, "%s (inlined in ", inlines->list[0].name);
+	for (i = 1; i < inlines->nr; i++)
+		fprintf(stream, "%s, ", inlines->list[i].name);
+	fprintf(stream, "%s)", piece->name);
+	if (fclose(stream))
+		err(1, NULL);
+	return name;
+}
+
 static void add_functions(struct sum *sum, size_t index)
 {
 	const struct sum_dso *dso = &sum->dsos[index];
@@ -264,7 +287,9 @@ static void add_functions(struct sum *sum, size_t index)
 		sum->functions = one_more(sum->functions, sum->nr_functions,
 					  sizeof(*function));
 		function = &sum->functions[sum->nr_functions++];
-		function->name = copy(dso->pieces[i].name);
+		dso->pieces[i].label = function_name(&dso->pieces[i]);
+		function->name = copy(dso->pieces[i].label);
+		function->piece = &dso->pieces[i];
 		function->dso = index;
 		function->ticks = dso->pieces[i].ticks;
 	}
@@ -324,7 +349,7 @@ void sum_finish(struct sum *sum)
 	for (i = 0; i < sum->nr_dsos; i++) {
 		struct sum_dso *dso = &sum->dsos[i];
 
-		sum_find_pieces(dso);
+		sum_find_pieces(dso, sum->inlined);
 		add_functions(sum, i);
 		sum->classes[dso->class] += dso->ticks;
 		sum->placed += dso->ticks;
@@ -457,8 +482,11 @@ static void free_dso(struct sum_dso *dso)
 {
 	size_t i;
 
-	for (i = 0; i < dso->nr_pieces; i++)
+	for (i = 0; i < dso->nr_pieces; i++) {
 		free(dso->pieces[i].name);
+		free(dso->pieces[i].label);
+		inlines_free(&dso->pieces[i].inlines);
+	}
 	symbols_close(&dso->symbols);
 	free(dso->pieces);
 	free(dso->buckets);

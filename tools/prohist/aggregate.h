@@ -40,6 +40,8 @@ struct sum_bucket {
 /**
  * struct sum_piece - consecutive buckets of one function
  * @name: name of the function
+ * @inlines: functions inlined there, if wanted
+ * @label: name of the innermost function, with those that it is inlined in
  * @start: its first address
  * @end: first address after it
  * @ticks: ticks in all of its buckets
@@ -48,6 +50,8 @@ struct sum_bucket {
  */
 struct sum_piece {
 	char *name;
+	struct inlines inlines;
+	char *label;
 	uint64_t start;
 	uint64_t end;
 	uint64_t ticks;
@@ -90,12 +94,14 @@ struct sum_dso {
 
 /**
  * struct sum_function - a function in all files
- * @name: name of the function
+ * @name: name of the function; if it is inlined, with its callers
+ * @piece: one of its pieces
  * @dso: index of its DSO
  * @ticks: ticks in all of its buckets
  */
 struct sum_function {
 	char *name;
+	const struct sum_piece *piece;
 	size_t dso;
 	uint64_t ticks;
 };
@@ -113,6 +119,7 @@ struct sum_missed {
 /**
  * struct sum - sums over all files
  * @command: command line of the first file
+ * @inlined: whether inlined functions count for themselves
  * @files: number of files
  * @clock: enum prf_clock; 0 if the files differ
  * @user_only: whether any file lacks ticks in kernel mode
@@ -133,6 +140,7 @@ struct sum_missed {
  */
 struct sum {
 	char *command;
+	bool inlined;
 	unsigned int files;
 	uint32_t clock;
 	bool user_only;
@@ -154,7 +162,7 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
-void sum_find_pieces(struct sum_dso *dso);
+void sum_find_pieces(struct sum_dso *dso, bool inlined);
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);
 const struct sum_piece *sum_piece(const struct sum_dso *dso,
@@ -168,6 +176,7 @@ double sum_percent(const struct sum *sum, uint64_t ticks);
 double sum_error(const struct sum *sum, uint64_t ticks);
 const char *sum_class_name(enum sum_class class);
 const char *sum_dso_name(const struct sum *sum, size_t dso);
+const char *sum_innermost(const struct sum_piece *piece);
 bool sum_called(const char *name, const char *wanted);
 bool sum_is_whole(const struct sum *sum, const struct sum_function *function);
 const char *clock_name(uint32_t clock);

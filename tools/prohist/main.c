@@ -35,12 +35,13 @@ enum status {
 
 /*
  * Flags of a format: not for a terminal; prints one DSO; for other programs, and
- * lacks the summary; heeds --sort and --fields.
+ * lacks the summary; heeds --sort and --fields; can show inlined functions.
  */
 #define FORMAT_BINARY	1u
 #define FORMAT_DSO	2u
 #define FORMAT_FOREIGN	4u
 #define FORMAT_ROWS	8u
+#define FORMAT_INLINED	16u
 
 /**
  * struct format - an argument of --format
@@ -56,15 +57,16 @@ struct format {
 
 /* The first one is the default. */
 static const struct format formats[] = {
-	{ "text", print_text, FORMAT_ROWS },
-	{ "json", print_json, 0 },
+	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED },
+	{ "json", print_json, FORMAT_INLINED },
 	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
-	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN },
+	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
 	{ "dos", write_dos, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
-	{ "folded", print_folded, FORMAT_FOREIGN },
+	{ "folded", print_folded, FORMAT_FOREIGN | FORMAT_INLINED },
 	{ "gmon", write_gmon, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
 	{ "perf", write_perf, FORMAT_BINARY | FORMAT_FOREIGN },
-	{ "pprof", write_pprof, FORMAT_BINARY | FORMAT_FOREIGN },
+	{ "pprof", write_pprof,
+	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED },
 	{ "svg", print_svg, FORMAT_BINARY },
 };
 
@@ -80,6 +82,7 @@ enum {
 	OPTION_DEBUGINFO_PATH,
 	OPTION_DSO,
 	OPTION_FIELDS,
+	OPTION_INLINE,
 	OPTION_NAMES,
 	OPTION_NO_PAGER,
 	OPTION_PID,
@@ -95,6 +98,7 @@ struct options {
 	bool buckets;
 	bool debuginfod;
 	bool diff;
+	bool inlined;
 	bool lines;
 	bool no_pager;
 	unsigned int keys;
@@ -136,6 +140,7 @@ static const char help[] =
 	"                             the default is the program with the most ticks\n"
 	"      --symbol=FUNCTION      report only functions of this name\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
+	"      --inline               show inlined functions and their callers\n"
 	"      --names=STYLE          print C++ and Rust names short or long\n"
 	"      --debuginfo-path=PATH  look for separate debug info in PATH\n"
 	"      --debuginfod           fetch missing debug info from DEBUGINFOD_URLS\n"
@@ -288,6 +293,9 @@ static int parse_option(struct options *options, int letter)
 	case OPTION_DSO:
 		names_add(&options->selection.dsos, copy(optarg));
 		return 0;
+	case OPTION_INLINE:
+		options->inlined = true;
+		return 0;
 	case OPTION_NAMES:
 		return parse_names(optarg);
 	case OPTION_DEBUGINFO_PATH:
@@ -335,6 +343,9 @@ static int check(struct options *options)
 	if (options->format->flags & FORMAT_DSO &&
 	    options->selection.dsos.nr > 1)
 		return usage("this format covers a single DSO: give --dso once");
+	if (options->inlined && (options->buckets ||
+				 !(options->format->flags & FORMAT_INLINED)))
+		return usage("--inline works only with --format=text, csv, json, folded and pprof, and --diff");
 	if (options->format->flags & FORMAT_BINARY && !options->output &&
 	    isatty(STDOUT_FILENO))
 		return usage("not writing this format to a terminal: use --output=FILE");
@@ -358,6 +369,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "sort", required_argument, NULL, OPTION_SORT },
 		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
 		{ "output", required_argument, NULL, 'o' },
+		{ "inline", no_argument, NULL, OPTION_INLINE },
 		{ "names", required_argument, NULL, OPTION_NAMES },
 		{ "debuginfo-path", required_argument, NULL,
 		  OPTION_DEBUGINFO_PATH },
@@ -479,10 +491,12 @@ static void say_missing(const struct sum *sum)
 		      programs, programs == 1 ? " was" : "s were");
 }
 
-static void add_up(struct sum *sum, const struct prf *runs, size_t nr)
+static void add_up(struct sum *sum, const struct options *options,
+		   const struct prf *runs, size_t nr)
 {
 	size_t i;
 
+	sum->inlined = options->inlined;
 	for (i = 0; i < nr; i++)
 		sum_add(sum, &runs[i]);
 	sum_finish(sum);
@@ -503,7 +517,7 @@ static int select_ticks(const struct options *options, struct runs *runs)
 		return -1;
 	if (!selection->symbols.nr)
 		return 0;
-	add_up(&sum, runs->list, runs->nr);
+	add_up(&sum, options, runs->list, runs->nr);
 	result = select_symbols(selection, runs->list, runs->nr, &sum);
 	sum_free(&sum);
 	return result;
@@ -527,7 +541,7 @@ static int print_added(const struct term *term, const struct options *options,
 	};
 	int result;
 
-	add_up(&sum, runs->list, runs->nr);
+	add_up(&sum, options, runs->list, runs->nr);
 	result = options->format->print(&report);
 	if (!result && options->format->flags & FORMAT_FOREIGN)
 		say_missing(&sum);
@@ -535,12 +549,14 @@ static int print_added(const struct term *term, const struct options *options,
 	return result;
 }
 
-static void print_difference(const struct term *term, const struct runs *runs)
+static void print_difference(const struct term *term,
+			     const struct options *options,
+			     const struct runs *runs)
 {
 	struct sum sums[2] = {};
 
-	add_up(&sums[0], &runs->list[0], 1);
-	add_up(&sums[1], &runs->list[1], 1);
+	add_up(&sums[0], options, &runs->list[0], 1);
+	add_up(&sums[1], options, &runs->list[1], 1);
 	print_diff(term, &sums[0], &sums[1]);
 	sum_free(&sums[0]);
 	sum_free(&sums[1]);
@@ -566,7 +582,7 @@ static int print_runs(const struct term *term, const struct options *options,
 	if (options->buckets)
 		list_buckets(term, runs);
 	else if (options->diff)
-		print_difference(term, runs);
+		print_difference(term, options, runs);
 	else
 		return print_added(term, options, runs);
 	return 0;

@@ -52,17 +52,39 @@ static struct sum_piece *add_piece(struct sum_dso *dso, size_t first)
 	piece->name = symbol.name;
 	piece->start = symbol.start;
 	piece->end = symbol.end;
+	piece->label = NULL;
 	piece->ticks = 0;
 	piece->first = first;
 	piece->nr = 0;
 	return piece;
 }
 
+/* Find the piece of a bucket; @piece is that of the bucket before, or NULL. */
+static struct sum_piece *find_piece(struct sum_dso *dso,
+				    struct sum_piece *piece, size_t nr,
+				    bool inlined)
+{
+	uint64_t address = dso->buckets[nr].address;
+	struct inlines inlines = {};
+
+	if (inlined && symbols_inlines(&dso->symbols, address, &inlines))
+		err(1, NULL);
+	if (piece && address < piece->end &&
+	    inlines.entry == piece->inlines.entry) {
+		inlines_free(&inlines);
+		return piece;
+	}
+	piece = add_piece(dso, nr);
+	piece->inlines = inlines;
+	return piece;
+}
+
 /**
  * sum_find_pieces() - sort the buckets of a DSO, and find their functions
  * @dso: the DSO, with the buckets of all files added
+ * @inlined: whether to find inlined functions as well
  */
-void sum_find_pieces(struct sum_dso *dso)
+void sum_find_pieces(struct sum_dso *dso, bool inlined)
 {
 	struct sum_piece *piece = NULL;
 	size_t i;
@@ -73,8 +95,7 @@ void sum_find_pieces(struct sum_dso *dso)
 	      by_address);
 	merge_buckets(dso);
 	for (i = 0; i < dso->nr_buckets; i++) {
-		if (!piece || dso->buckets[i].address >= piece->end)
-			piece = add_piece(dso, i);
+		piece = find_piece(dso, piece, i, inlined);
 		piece->ticks += dso->buckets[i].ticks;
 		piece->nr++;
 	}
@@ -91,6 +112,12 @@ bool sum_called(const char *name, const char *wanted)
 
 	return !strncmp(name, wanted, length) &&
 		(!name[length] || name[length] == '(');
+}
+
+/** sum_innermost() - name of the innermost inlined function of a piece */
+const char *sum_innermost(const struct sum_piece *piece)
+{
+	return piece->inlines.nr ? piece->inlines.list[0].name : piece->name;
 }
 
 /**

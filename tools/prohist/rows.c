@@ -73,7 +73,7 @@ static void add_dso(struct maker *maker, const struct prf_dso *mapping)
 		uint64_t address = symbols_address(&dso->symbols, mapping,
 						   bucket->offset);
 
-		add(maker, dso, sum_piece(dso, address)->name, bucket->count);
+		add(maker, dso, sum_piece(dso, address)->label, bucket->count);
 	}
 }
 

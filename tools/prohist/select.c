@@ -203,7 +203,7 @@ static void select_buckets(struct search *search, struct prf_exec *exec,
 						   bucket.offset);
 
 		if (matches(search, symbol_called,
-			    sum_piece(dso, address)->name))
+			    sum_innermost(sum_piece(dso, address))))
 			mapping->buckets[kept++] = bucket;
 		else
 			hide(exec, &exec->counted, bucket.count);

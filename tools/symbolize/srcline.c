@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * srcline.c - find source lines by compilation unit
+ * srcline.c - find source lines and inlined functions by compilation unit
  *
  * libdwfl finds the compilation unit of an address by .debug_aranges, a table
  * that gcc writes, but not clang and Go. This file uses the address ranges of
  * the units themselves.
  */
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,23 +14,31 @@
 #include "symbolize/srcline.h"
 #include "util/array.h"
 
-/* A range of addresses of a unit, as in DWARF. */
+/* A range of addresses of a unit or a function, as in DWARF. */
 struct range {
 	Dwarf_Addr start;
 	Dwarf_Addr end;
-	Dwarf_Die unit;
+	Dwarf_Die die;
+};
+
+/* Ranges, sorted by address. */
+struct ranges {
+	size_t nr;
+	struct range *list;
 };
 
 /*
- * The ranges of a DSO, read on first use. @bias is the difference between
- * libdwfl's addresses and those in DWARF.
+ * The units of a DSO, read on first use, and the functions of the unit that was
+ * last asked for them. @bias is the difference between libdwfl's addresses and
+ * those in DWARF.
  */
 struct units {
 	Dwfl_Module *module;
 	Dwarf_Addr bias;
 	bool read;
-	size_t nr;
-	struct range *ranges;
+	struct ranges ranges;
+	const void *unit;
+	struct ranges functions;
 };
 
 /**
@@ -54,59 +63,69 @@ static int compare(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-static bool add(struct units *units, const struct range *range)
+static bool add(struct ranges *ranges, const struct range *range)
 {
-	struct range *ranges = array_grow(units->ranges, units->nr,
-					  sizeof(*ranges));
+	struct range *list = array_grow(ranges->list, ranges->nr,
+					sizeof(*list));
 
-	if (!ranges)
+	if (!list)
 		return false;
-	units->ranges = ranges;
-	ranges[units->nr++] = *range;
+	ranges->list = list;
+	list[ranges->nr++] = *range;
 	return true;
 }
 
-static bool add_unit(struct units *units, Dwarf_Die *unit)
+static bool add_die(struct ranges *ranges, Dwarf_Die *die)
 {
-	struct range range = { .unit = *unit };
+	struct range range = { .die = *die };
 	Dwarf_Addr base;
 	ptrdiff_t next = 0;
 
-	while ((next = dwarf_ranges(unit, next, &base, &range.start,
+	while ((next = dwarf_ranges(die, next, &base, &range.start,
 				    &range.end)) > 0)
-		if (range.start < range.end && !add(units, &range))
+		if (range.start < range.end && !add(ranges, &range))
 			return false;
 	return true;
 }
 
-/* If out of memory, the remaining units have no lines. */
-static void read_units(struct units *units)
+static void sort(struct ranges *ranges)
 {
-	Dwarf_Die *unit = NULL;
-
-	units->read = true;
-	while ((unit = dwfl_module_nextcu(units->module, unit, &units->bias)))
-		if (!add_unit(units, unit))
-			break;
-	if (units->nr)
-		qsort(units->ranges, units->nr, sizeof(*units->ranges),
+	if (ranges->nr)
+		qsort(ranges->list, ranges->nr, sizeof(*ranges->list),
 		      compare);
 }
 
-static struct range *find(const struct units *units, Dwarf_Addr address)
+static struct range *find(const struct ranges *ranges, Dwarf_Addr address)
 {
-	size_t low = 0, high = units->nr;
+	size_t low = 0, high = ranges->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (units->ranges[middle].start <= address)
+		if (ranges->list[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && address < units->ranges[low - 1].end ?
-		&units->ranges[low - 1] : NULL;
+	return low && address < ranges->list[low - 1].end ?
+		&ranges->list[low - 1] : NULL;
+}
+
+/* If out of memory, the remaining units have no lines. */
+static Dwarf_Die *find_unit(struct units *units, uint64_t address)
+{
+	Dwarf_Die *unit = NULL;
+	struct range *range;
+
+	while (!units->read) {
+		unit = dwfl_module_nextcu(units->module, unit, &units->bias);
+		if (unit && add_die(&units->ranges, unit))
+			continue;
+		sort(&units->ranges);
+		units->read = true;
+	}
+	range = find(&units->ranges, address - units->bias);
+	return range ? &range->die : NULL;
 }
 
 /**
@@ -119,22 +138,106 @@ static struct range *find(const struct units *units, Dwarf_Addr address)
  */
 const char *units_source(struct units *units, uint64_t address, int *line)
 {
-	struct range *range;
+	Dwarf_Die *unit = find_unit(units, address);
 	Dwarf_Line *place;
 
-	if (!units->read)
-		read_units(units);
-	range = find(units, address - units->bias);
-	place = range ? dwarf_getsrc_die(&range->unit, address - units->bias) :
-			NULL;
+	place = unit ? dwarf_getsrc_die(unit, address - units->bias) : NULL;
 	if (!place || dwarf_lineno(place, line))
 		return NULL;
 	return dwarf_linesrc(place, NULL, NULL);
 }
 
+static int add_function(Dwarf_Die *function, void *data)
+{
+	struct units *units = data;
+
+	return add_die(&units->functions, function) ? DWARF_CB_OK :
+		DWARF_CB_ABORT;
+}
+
+/* With gcc -gsplit-dwarf, the functions of a unit are in its .dwo file. */
+static void read_functions(struct units *units, Dwarf_Die *unit)
+{
+	Dwarf_Die split;
+
+	units->unit = unit->addr;
+	units->functions.nr = 0;
+	if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL,
+			   NULL) && split.addr)
+		unit = &split;
+	dwarf_getfuncs(unit, add_function, units, 0);
+	sort(&units->functions);
+}
+
+/* If out of memory, the remaining functions have nothing inlined. */
+static Dwarf_Die *find_function(struct units *units, uint64_t address)
+{
+	Dwarf_Die *unit = find_unit(units, address);
+	struct range *range;
+
+	if (!unit)
+		return NULL;
+	if (unit->addr != units->unit)
+		read_functions(units, unit);
+	range = find(&units->functions, address - units->bias);
+	return range ? &range->die : NULL;
+}
+
+/* Replace a block by the one in it that has an address. */
+static bool descend(Dwarf_Die *block, Dwarf_Addr address)
+{
+	Dwarf_Die child;
+	int end;
+
+	for (end = dwarf_child(block, &child); !end;
+	     end = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+
+		if ((tag == DW_TAG_inlined_subroutine ||
+		     tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(&child, address) > 0) {
+			*block = child;
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * units_inlined() - find the inlined functions of an instruction
+ * @units: units of its DSO
+ * @address: libdwfl's address
+ * @nr: receives their number
+ *
+ * Return: the DW_TAG_inlined_subroutine entries, the outermost first, to be
+ * freed; NULL if there is none or no memory.
+ */
+Dwarf_Die *units_inlined(struct units *units, uint64_t address, size_t *nr)
+{
+	Dwarf_Die *function = find_function(units, address);
+	Dwarf_Die block, *list = NULL, *more;
+
+	*nr = 0;
+	if (!function)
+		return NULL;
+	block = *function;
+	while (descend(&block, address - units->bias)) {
+		if (dwarf_tag(&block) != DW_TAG_inlined_subroutine)
+			continue;
+		more = array_grow(list, *nr, sizeof(*list));
+		if (!more)
+			break;
+		list = more;
+		list[(*nr)++] = block;
+	}
+	return list;
+}
+
 void units_free(struct units *units)
 {
-	if (units)
-		free(units->ranges);
+	if (units) {
+		free(units->ranges.list);
+		free(units->functions.list);
+	}
 	free(units);
 }

@@ -358,3 +358,24 @@ bool symbols_place(const struct symbols *symbols, uint64_t address,
 	memset(place, 0, sizeof(*place));
 	return false;
 }
+
+/**
+ * symbols_inlines() - find the functions inlined at an address
+ * @symbols: symbols of the DSO
+ * @address: link-time address
+ * @inlines: receives the functions, for inlines_free() before symbols_close();
+ *	none if the DSO has no debugging information
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symbols_inlines(const struct symbols *symbols, uint64_t address,
+		    struct inlines *inlines)
+{
+	GElf_Addr bias;
+
+	memset(inlines, 0, sizeof(*inlines));
+	if (!symbols->module)
+		return 0;
+	elf_of(symbols, &bias);
+	return inlines_find(symbols->units, address + bias, inlines);
+}

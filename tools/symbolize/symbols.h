@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "prf/prf.h"
+#include "symbolize/inlines.h"
 
 /**
  * struct symbols - sources of a DSO's symbols
@@ -62,6 +63,8 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 		 uint64_t bytes, struct symbol *symbol);
 bool symbols_place(const struct symbols *symbols, uint64_t address,
 		   struct place *place);
+int symbols_inlines(const struct symbols *symbols, uint64_t address,
+		    struct inlines *inlines);
 void symbols_text(const struct symbols *symbols, uint64_t *start,
 		  uint64_t *end);
 const char *base_name(const char *path);

@@ -24,7 +24,7 @@ static void print_frame(const char *name)
 	}
 }
 
-/** print_folded() - print "command;DSO;function ticks" lines */
+/** print_folded() - print "command;DSO;function;inlined... ticks" lines */
 int print_folded(const struct report *report)
 {
 	const struct sum *sum = report->sum;
@@ -32,12 +32,18 @@ int print_folded(const struct report *report)
 
 	for (i = 0; i < sum->nr_functions; i++) {
 		const struct sum_function *function = &sum->functions[i];
+		const struct inlines *inlines = &function->piece->inlines;
+		size_t j;
 
 		print_frame(sum->command);
 		putchar(';');
 		print_frame(sum_dso_name(sum, function->dso));
 		putchar(';');
-		print_frame(function->name);
+		print_frame(function->piece->name);
+		for (j = inlines->nr; j; j--) {
+			putchar(';');
+			print_frame(inlines->list[j - 1].name);
+		}
 		printf(" %" PRIu64 "\n", function->ticks);
 	}
 	return 0;

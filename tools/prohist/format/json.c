@@ -95,6 +95,21 @@ static void print_dsos(const struct sum *sum)
 	printf("],\n");
 }
 
+/* The callers of an inlined function, the innermost first. */
+static void print_callers(const struct sum_piece *piece)
+{
+	const struct inlines *inlines = &piece->inlines;
+	size_t i;
+
+	printf(", \"inlined_in\": [");
+	for (i = 1; i < inlines->nr; i++) {
+		print_string(inlines->list[i].name);
+		printf(", ");
+	}
+	print_string(piece->name);
+	putchar(']');
+}
+
 static void print_functions(const struct sum *sum)
 {
 	size_t i;
@@ -102,9 +117,15 @@ static void print_functions(const struct sum *sum)
 	printf("  \"functions\": [");
 	for (i = 0; i < sum->nr_functions; i++) {
 		const struct sum_function *function = &sum->functions[i];
+		const struct sum_piece *piece = function->piece;
 
 		printf("%s\n    {\"name\": ", i ? "," : "");
-		print_string(function->name);
+		if (piece->inlines.nr) {
+			print_string(piece->inlines.list[0].name);
+			print_callers(piece);
+		} else {
+			print_string(piece->name);
+		}
 		printf(", \"dso\": ");
 		print_string(sum->dsos[function->dso].path);
 		printf(", \"ticks\": %" PRIu64 "}", function->ticks);

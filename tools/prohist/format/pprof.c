@@ -92,6 +92,20 @@ struct out {
 	uint64_t locations;
 };
 
+/**
+ * struct frame - a function of a location, and the place in it
+ * @name: index of its name
+ * @function: its number, or 0 if it has not been written
+ * @file: path of the source file, or "" if unknown
+ * @line: line number, or 0
+ */
+struct frame {
+	uint64_t name;
+	uint64_t function;
+	const char *file;
+	int line;
+};
+
 /* Write a string, with invalid UTF-8 replaced; returns its index. */
 static uint64_t put_string(struct out *out, const char *string)
 {
@@ -172,18 +186,49 @@ static uint64_t put_function(struct out *out, uint64_t name, const char *file)
 	return out->functions;
 }
 
-static void put_location(struct out *out, uint64_t address, uint64_t function,
-			 int line_number)
+/*
+ * Add a function, of which @place is a line. A function of which lines come from
+ * several files is one function for each.
+ */
+static void find_function(struct out *out, struct frame *frame,
+			  const struct place *place)
 {
-	struct proto message = {}, line = {};
+	const char *file = place->file ?: "";
 
-	proto_add(&line, LINE_FUNCTION, function);
-	proto_add(&line, LINE_NUMBER, line_number);
-	proto_add(&message, LOCATION_ID, ++out->locations);
-	proto_add(&message, LOCATION_MAPPING, out->mappings);
-	proto_add(&message, LOCATION_ADDRESS, base(out) + address);
-	proto_add_message(&message, LOCATION_LINE, &line);
-	proto_put_message(out->file, PROFILE_LOCATION, &message);
+	if (!frame->function || strcmp(file, frame->file))
+		frame->function = put_function(out, frame->name, file);
+	frame->file = file;
+	frame->line = place->line;
+}
+
+static void put_line(FILE *file, const struct frame *frame)
+{
+	struct proto line = {};
+
+	proto_add(&line, LINE_FUNCTION, frame->function);
+	proto_add(&line, LINE_NUMBER, frame->line);
+	proto_put_message(file, LOCATION_LINE, &line);
+}
+
+/* The first line is that of the innermost of several inlined functions. */
+static void put_location(struct out *out, uint64_t address,
+			 const struct frame *frames, size_t nr)
+{
+	char *data = NULL;
+	size_t size, i;
+	FILE *file = open_memstream(&data, &size);
+
+	if (!file)
+		err(1, NULL);
+	proto_put(file, LOCATION_ID, ++out->locations);
+	proto_put(file, LOCATION_MAPPING, out->mappings);
+	proto_put(file, LOCATION_ADDRESS, base(out) + address);
+	for (i = 0; i < nr; i++)
+		put_line(file, &frames[i]);
+	if (fclose(file))
+		err(1, NULL);
+	proto_put_bytes(out->file, PROFILE_LOCATION, data, size);
+	free(data);
 }
 
 /* The period comes from a file, and may be any number. */
@@ -202,29 +247,49 @@ static void put_sample(struct out *out, const struct sum_bucket *bucket)
 	proto_put_message(out->file, PROFILE_SAMPLE, &message);
 }
 
-/*
- * A function of which lines come from several files is one function for each.
- */
+/* The function of a piece, and the functions inlined there, innermost first. */
+static struct frame *make_frames(struct out *out, const struct sum_piece *piece)
+{
+	const struct inlines *inlines = &piece->inlines;
+	struct frame *frames = calloc(inlines->nr + 1, sizeof(*frames));
+	size_t i;
+
+	if (!frames)
+		err(1, NULL);
+	for (i = 0; i < inlines->nr; i++)
+		frames[i].name = put_string(out, inlines->list[i].name);
+	frames[i].name = put_string(out, piece->name);
+	for (i = 0; i < inlines->nr; i++) {
+		const struct place call = {
+			.file = inlines->list[i].file,
+			.line = inlines->list[i].line,
+		};
+
+		find_function(out, &frames[i + 1], &call);
+	}
+	return frames;
+}
+
+/* An inlined function is that of a bucket's first byte, and so is its line. */
 static void put_piece(struct out *out, const struct sum_dso *dso,
 		      const struct sum_piece *piece)
 {
 	const struct sum_bucket *bucket = &dso->buckets[piece->first];
-	uint64_t name = put_string(out, piece->name), function = 0;
-	const char *file = "";
+	struct frame *frames = make_frames(out, piece);
+	struct place place;
 	size_t i;
 
 	for (i = 0; i < piece->nr; i++, bucket++) {
-		struct place place;
-		bool known = sum_place(dso, piece, bucket, &place);
-		const char *now = known ? place.file : "";
-
-		if (!function || strcmp(now, file))
-			function = put_function(out, name, now);
-		file = now;
-		put_location(out, bucket->address, function,
-			     known ? place.line : 0);
+		if (piece->inlines.nr)
+			symbols_place(&dso->symbols, bucket->address, &place);
+		else
+			sum_place(dso, piece, bucket, &place);
+		find_function(out, frames, &place);
+		put_location(out, bucket->address, frames,
+			     piece->inlines.nr + 1);
 		put_sample(out, bucket);
 	}
+	free(frames);
 }
 
 static bool has_lines(const struct sum_dso *dso)

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * inlines.c - find the functions inlined at an address
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolize/demangle.h"
+#include "symbolize/inlines.h"
+#include "symbolize/srcline.h"
+
+/* C has no linkage names; a name in the source lacks class and namespace. */
+static char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute memory, *attribute;
+	const char *name;
+
+	attribute = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
+	if (!attribute)
+		attribute = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name,
+						 &memory);
+	name = dwarf_formstring(attribute);
+	if (name)
+		return demangle(name);
+	return strdup(dwarf_diename(die) ?: "??");
+}
+
+static Dwarf_Word number_of(Dwarf_Die *die, unsigned int attribute_name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+
+	if (dwarf_formudata(dwarf_attr(die, attribute_name, &attribute),
+			    &number))
+		return 0;
+	return number;
+}
+
+static const char *call_file(Dwarf_Die *die)
+{
+	Dwarf_Word number = number_of(die, DW_AT_call_file);
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+	size_t nr;
+
+	if (!number || !dwarf_diecu(die, &unit, NULL, NULL) ||
+	    dwarf_getsrcfiles(&unit, &files, &nr) || number >= nr)
+		return NULL;
+	return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+static int describe(struct inlined *inlined, Dwarf_Die *die)
+{
+	Dwarf_Word line = number_of(die, DW_AT_call_line);
+
+	inlined->name = name_of(die);
+	inlined->file = call_file(die);
+	inlined->line = inlined->file && line <= INT_MAX ? line : 0;
+	return inlined->name ? 0 : -1;
+}
+
+/**
+ * inlines_find() - find the functions inlined at an address
+ * @units: units of the DSO
+ * @address: libdwfl's address
+ * @inlines: receives the functions, for inlines_free()
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int inlines_find(struct units *units, uint64_t address,
+		 struct inlines *inlines)
+{
+	int result = 0;
+	size_t nr, i;
+	Dwarf_Die *dies = units_inlined(units, address, &nr);
+
+	memset(inlines, 0, sizeof(*inlines));
+	if (!nr)
+		return 0;
+	inlines->entry = dies[nr - 1].addr;
+	inlines->list = calloc(nr, sizeof(*inlines->list));
+	if (inlines->list)
+		inlines->nr = nr;
+	else
+		result = -1;
+	for (i = 0; i < inlines->nr; i++)
+		result |= describe(&inlines->list[i], &dies[nr - 1 - i]);
+	free(dies);
+	return result;
+}
+
+/** inlines_free() - free the result of inlines_find() */
+void inlines_free(struct inlines *inlines)
+{
+	size_t i;
+
+	for (i = 0; i < inlines->nr; i++)
+		free(inlines->list[i].name);
+	free(inlines->list);
+}
