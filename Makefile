@@ -28,6 +28,8 @@ help:
 	@echo '                minutes, and 10 to build that kernel first)'
 	@echo 'make test-long  run hundreds of hostile processes beside an'
 	@echo '                innocent one'
+	@echo 'make test-viewers   open the output of prohist in browsers and other'
+	@echo '                programs that "make test" does not install'
 	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS (default: 30)'
 	@echo 'make setup      install missing packages (Debian 12); demo and'
 	@echo '                test do this, too'
@@ -127,6 +129,14 @@ test-long: setup
 	@selftests/vm/run -t 1800 -m 2048 -- selftests/bin/suite \
 		build/selftests/long
 
+# Node.js may also come from elsewhere, with a npm of its own
+viewers := chromium bolt-16 $(if $(shell command -v npm),,npm)
+
+test-viewers:
+	@selftests/bin/setup with $(viewers)
+	@$(MAKE) -s -C selftests/viewers O=$(CURDIR)/$(O) run $(if $(ONLY), \
+		TESTS='$(notdir $(wildcard selftests/viewers/$(ONLY)*))')
+
 images: setup
 	@$(MAKE) -s module tools
 	@Documentation/images/make
@@ -159,5 +169,6 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all help setup module sparse symcheck checkpatch lib examples tools \
-	refuse tests demo demo-fallback test test-debug test-long images fuzz bench bench-quick \
+	refuse tests demo demo-fallback test test-debug test-long test-viewers \
+	images fuzz bench bench-quick \
 	bench-programs bench-floor debug-module install clean

@@ -13,7 +13,7 @@
 # shellcheck disable=SC2034
 
 # shellcheck source=selftests/host/prohist/check.sh
-. "$(dirname "$0")/check.sh"
+. "${BASH_SOURCE[0]%/*}/check.sh"
 
 pie=$dir/pie
 fixed=$dir/fixed
