@@ -78,6 +78,17 @@ int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count)
 	return 0;
 }
 
+/** prf_add_host() - set the names of the machine, once */
+int prf_add_host(struct prf *prf, const char *name, const char *release,
+		 const char *machine)
+{
+	prf->host.name = strdup(name);
+	prf->host.release = strdup(release);
+	prf->host.machine = strdup(machine);
+	return prf->host.name && prf->host.release && prf->host.machine ?
+		0 : -1;
+}
+
 /** prf_dso_ticks() - sum up the ticks of a DSO's buckets */
 uint64_t prf_dso_ticks(const struct prf_dso *dso)
 {
@@ -121,5 +132,8 @@ void prf_free(struct prf *prf)
 		free_exec(&prf->execs[i]);
 	free(prf->execs);
 	free(prf->command);
+	free(prf->host.name);
+	free(prf->host.release);
+	free(prf->host.machine);
 	memset(prf, 0, sizeof(*prf));
 }

@@ -30,6 +30,7 @@ enum prf_type {
 	PRF_DSO = 3,
 	PRF_HIST = 4,
 	PRF_KERNEL = 5,
+	PRF_HOST = 6,
 	PRF_END = 255,
 };
 
@@ -39,6 +40,7 @@ enum prf_type {
 #define PRF_DSO_SIZE	64
 #define PRF_HIST_SIZE	8
 #define PRF_KERNEL_SIZE	16
+#define PRF_HOST_SIZE	8
 #define PRF_END_SIZE	8
 
 enum prf_clock {
@@ -151,6 +153,22 @@ struct prf_exec {
 };
 
 /**
+ * struct prf_host - the machine of a run; all members are 0 or NULL if unknown
+ * @cpus: number of CPUs
+ * @online: number of CPUs online
+ * @name: host name
+ * @release: release of the kernel
+ * @machine: architecture, as uname(2) names it
+ */
+struct prf_host {
+	uint32_t cpus;
+	uint32_t online;
+	char *name;
+	char *release;
+	char *machine;
+};
+
+/**
  * struct prf - the profile of a run
  * @start_unix_ns: start, in nanoseconds since the epoch
  * @wall_ns: duration
@@ -162,6 +180,7 @@ struct prf_exec {
  * @nr: number of execs
  * @execs: in the order in which they started
  * @command: the command line, for display
+ * @host: the machine
  */
 struct prf {
 	uint64_t start_unix_ns;
@@ -174,6 +193,7 @@ struct prf {
 	size_t nr;
 	struct prf_exec *execs;
 	char *command;
+	struct prf_host host;
 };
 
 /**
@@ -208,6 +228,8 @@ struct prf_exec *prf_add_exec(struct prf *prf, const char *name,
 			      const char *reason);
 struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path);
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count);
+int prf_add_host(struct prf *prf, const char *name, const char *release,
+		 const char *machine);
 uint64_t prf_dso_ticks(const struct prf_dso *dso);
 void prf_remove_exec(struct prf *prf, size_t index);
 void prf_free(struct prf *prf);

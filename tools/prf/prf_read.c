@@ -152,6 +152,29 @@ static int read_run(struct in *in)
 	return prf->command ? 0 : no_memory(in);
 }
 
+static int read_host(struct in *in)
+{
+	struct prf_host *host = &in->prf->host;
+	const char *names[3];
+	size_t i;
+
+	if (host->name)
+		return fail(in, in->at, "a second HOST record");
+	if (want(in, PRF_HOST_SIZE))
+		return -1;
+	host->cpus = take32(in);
+	host->online = take32(in);
+	for (i = 0; i < 3; i++) {
+		names[i] = take_string(in);
+		if (!names[i])
+			return -1;
+	}
+	if (take_padding(in))
+		return -1;
+	return prf_add_host(in->prf, names[0], names[1], names[2]) ?
+		no_memory(in) : 0;
+}
+
 static int read_exec_counts(struct in *in, struct prf_exec *exec)
 {
 	struct prf_exec *total = &in->total;
@@ -312,6 +335,8 @@ static int read_payload(struct in *in, uint32_t type)
 		return read_hist(in);
 	case PRF_KERNEL:
 		return read_kernel(in);
+	case PRF_HOST:
+		return read_host(in);
 	default:
 		in->at = in->size;
 		return 0;

@@ -66,6 +66,22 @@ static void put_run(struct out *out, const struct prf *prf)
 	pad(out, size);
 }
 
+static void put_host(struct out *out, const struct prf_host *host)
+{
+	size_t name = strlen(host->name) + 1;
+	size_t release = strlen(host->release) + 1;
+	size_t machine = strlen(host->machine) + 1;
+	size_t size = name + release + machine;
+
+	put_header(out, PRF_HOST, PRF_HOST_SIZE, size);
+	put32(out, host->cpus);
+	put32(out, host->online);
+	put(out, host->name, name);
+	put(out, host->release, release);
+	put(out, host->machine, machine);
+	pad(out, size);
+}
+
 static void put_exec_counts(struct out *out, const struct prf_exec *exec)
 {
 	put64(out, exec->start_ns);
@@ -175,6 +191,8 @@ int prf_write(FILE *file, const struct prf *prf)
 	put32(&out, PRF_VERSION);
 	put32(&out, 0);
 	put_run(&out, prf);
+	if (prf->host.name)
+		put_host(&out, &prf->host);
 	for (i = 0; i < prf->nr; i++) {
 		const struct prf_exec *exec = &prf->execs[i];
 

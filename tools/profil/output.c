@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,16 @@ struct part {
 	char *path;
 };
 
+static int fill_host(struct prf *prf)
+{
+	struct utsname names;
+
+	prf->host.cpus = get_nprocs_conf();
+	prf->host.online = get_nprocs();
+	return uname(&names) ? -1 : prf_add_host(prf, names.nodename,
+						 names.release, names.machine);
+}
+
 static int fill(const struct part *part, struct prf *prf)
 {
 	const struct session *session = part->session;
@@ -61,7 +73,7 @@ static int fill(const struct part *part, struct prf *prf)
 	if (session->per_process)
 		start_ns = part->execs[0]->start_ns;
 	join(command, sizeof(command), session->argv);
-	if (prf_init(prf, command))
+	if (prf_init(prf, command) || fill_host(prf))
 		return -1;
 	prf->start_unix_ns = session->start_unix_ns +
 			     (start_ns - session->start_ns);

@@ -10,6 +10,7 @@
  * "-" for none.
  *
  *	run PERIOD-NS COMMAND
+ *	host CPUS ONLINE NAME RELEASE MACHINE
  *	image PID KERNEL OUTSIDE LOST LEFT-OUT PATH
  *	object KIND START PGOFF SIZE BUCKET-BYTES BUILD-ID PATH
  *	bucket OFFSET COUNT
@@ -49,6 +50,17 @@ static void make_run(struct prf *prf, const char *line)
 	prf->wall_ns = 3000000000;
 	prf->period_ns = period;
 	prf->clock = PRF_CLOCK_PERF;
+}
+
+static void make_host(struct prf *prf, const char *line)
+{
+	char name[LINE], release[LINE], machine[LINE];
+
+	if (sscanf(line, "host %" SCNu32 " %" SCNu32 " %s %s %s",
+		   &prf->host.cpus, &prf->host.online, name, release,
+		   machine) != 5 ||
+	    prf_add_host(prf, name, release, machine))
+		bad(line);
 }
 
 static void make_exec(struct prf *prf, const char *line)
@@ -114,6 +126,8 @@ static void make_line(struct prf *prf, const char *line)
 
 	if (!strncmp(line, "run ", 4))
 		make_run(prf, line);
+	else if (!strncmp(line, "host ", 5))
+		make_host(prf, line);
 	else if (!strncmp(line, "image ", 6))
 		make_exec(prf, line);
 	else if (!strncmp(line, "object ", 7))

@@ -96,6 +96,11 @@ TEST_F(prf, what_is_written_is_read)
 	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error));
 	EXPECT_STREQ("program -x", prf.command);
 	EXPECT_EQ(15, prf.exit_code);
+	EXPECT_EQ(4, prf.host.cpus);
+	EXPECT_EQ(3, prf.host.online);
+	EXPECT_STREQ("host", prf.host.name);
+	EXPECT_STREQ("6.1.0", prf.host.release);
+	EXPECT_STREQ("x86_64", prf.host.machine);
 	ASSERT_EQ(2, prf.nr);
 	EXPECT_EQ(1026, prf.execs[0].ticks);
 	EXPECT_STREQ("it is set-user-ID", prf.execs[1].reason);
@@ -163,6 +168,7 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	BAD(run - 8, PRF_EXEC, 4);
 	BAD(exec - 8, PRF_RUN, 4);
 	BAD(exec - 8, PRF_KERNEL, 4);
+	BAD(exec - 8, PRF_HOST, 4);
 	BAD(exec + 32, PRF_MOST + 1, 8);
 	BAD(exec + 96, 2, 4);
 	BAD(exec + 100, 1, 4);
@@ -208,6 +214,14 @@ TEST_F(prf, unknown_records_are_skipped)
 	size_t hist = payload(self->data, PRF_HIST);
 
 	EXPECT_EQ(0, try_with(self->data, self->size, hist - 8, 77, 4));
+}
+
+/* profil did not always write the record of the host. */
+TEST_F(prf, host_may_be_missing)
+{
+	size_t host = payload(self->data, PRF_HOST);
+
+	EXPECT_EQ(0, try_with(self->data, self->size, host - 8, 77, 4));
 }
 
 TEST_F(prf, nothing_may_follow_the_end)

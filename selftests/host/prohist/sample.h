@@ -49,6 +49,10 @@ static inline void sample_make(struct prf *prf)
 	prf->flags = PRF_FLAG_USER_ONLY;
 	prf->exit_kind = PRF_SIGNALLED;
 	prf->exit_code = 15;
+	if (prf_add_host(prf, "host", "6.1.0", "x86_64"))
+		abort();
+	prf->host.cpus = 4;
+	prf->host.online = 3;
 	exec = prf_add_exec(prf, "/bin/program", "");
 	if (!exec || sample_dsos(exec))
 		abort();
