@@ -72,6 +72,23 @@ check 'each image begins and ends' ends
 check 'the command' has <(perf report --header-only -i "$dir/both.perf") \
 	'^# cmdline : whole --of it '
 
+header()
+{
+	perf report --header-only -i "$dir/both.perf" > "$dir/header" &&
+		has "$dir/header" '^# hostname : elsewhere.example$' &&
+		has "$dir/header" '^# os release : 6.1.0-test$' &&
+		has "$dir/header" '^# arch : x86_64$' &&
+		has "$dir/header" '^# nrcpus avail : 8$' &&
+		has "$dir/header" '^# nrcpus online : 6$' &&
+		lacks "$dir/header" 'missing features:.* BUILD_ID'
+}
+check 'the machine' header
+check 'ticks of the kernel are system time' has \
+	<(perf_report "$dir/both.perf" sample,overhead_sys,dso) \
+	'^ *3 *; *0\.01% *;\[kernel\]'
+check 'and no other' lacks \
+	<(perf_report "$dir/both.perf" overhead_sys,dso) '[1-9]%.*(pie|own)'
+
 perf_annotate()
 {
 	silent perf annotate --stdio -i "$dir/both.perf" \
@@ -92,6 +109,8 @@ check 'build-ids' build_ids
 
 write perf "$dir/whole.perf" "$dir/whole.prf"
 write perf "$dir/again.perf" "$dir/again.prf"
+check 'a file of an unknown machine' lacks \
+	<(perf report --header-only -i "$dir/again.perf") 'hostname :|arch :'
 perf_diff()
 {
 	silent perf diff "$dir/whole.perf" "$dir/again.perf" &&

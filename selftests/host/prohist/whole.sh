@@ -41,6 +41,7 @@ object()
 run_whole()
 {
 	printf 'run %d whole --of it\n' "$1"
+	echo 'host 8 6 elsewhere.example 6.1.0-test x86_64'
 	printf 'image 100 10 5 2 0 %s\n' "$pie"
 	object 1 555555555000 "$pie" pie_alpha 600 pie_beta 70000 \
 		_ZN5outer5innerEi 85 _ZN5outer5innerEi+2 5

@@ -11,61 +11,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prohist/format/perf_feature.h"
 #include "prohist/format/perf_record.h"
 #include "prohist/report.h"
 
 /* "PERFILE2", little-endian */
 #define MAGIC		0x32454c4946524550ULL
 
-/* Numbers of the features that follow the records. */
-#define CMDLINE		11
-#define EVENT_DESC	12
-#define FEATURES	2
-
 /*
- * Addresses for ticks without one, above all mappings of a program. Profiles
- * have no kernel addresses: for an invented one, perf would print a symbol of
- * the running kernel.
+ * Addresses for ticks without one: the lowest of the kernel, below the text of
+ * any kernel, so that perf does not print a symbol of the running one; and an
+ * address above all mappings of a program.
  */
-#define KERNEL		0x7fffffffe000ULL
+#define KERNEL		0xffff800000000000ULL
 #define ELSEWHERE	0x7ffffffff000ULL
 #define PAGE		4096
-
-struct section {
-	uint64_t offset;
-	uint64_t size;
-};
 
 struct file_header {
 	uint64_t magic;
 	uint64_t size;
 	uint64_t attr_size;
-	struct section attrs;
-	struct section data;
-	struct section event_types;
+	struct perf_section attrs;
+	struct perf_section data;
+	struct perf_section event_types;
 	uint64_t features[4];
 };
 
 struct file_attr {
 	uint8_t attr[PERF_ATTR_SIZE_VER0];
-	struct section ids;
+	struct perf_section ids;
 };
 
 /* Everything in front of the records. */
 struct front {
 	struct file_header header;
 	struct file_attr attr;
-	uint64_t id;
-};
-
-/* The feature with the name of the event. */
-struct event_desc {
-	uint32_t nr;
-	uint32_t attr_size;
-	uint8_t attr[PERF_ATTR_SIZE_VER0];
-	uint32_t nr_ids;
-	uint32_t length;
-	char name[16];
 	uint64_t id;
 };
 
@@ -97,6 +77,13 @@ static void put_place(struct perf_out *out, uint64_t start, char *name,
 		put_dso(out, &place);
 }
 
+static void put_kernel(struct perf_out *out, uint64_t ticks)
+{
+	out->mode = PERF_RECORD_MISC_KERNEL;
+	put_place(out, KERNEL, "[kernel]", ticks);
+	out->mode = PERF_RECORD_MISC_USER;
+}
+
 /* A DSO that starts at 0 is the bucket of ticks outside all DSOs. */
 static void put_exec(struct perf_out *out, const struct prf_exec *exec)
 {
@@ -114,8 +101,7 @@ static void put_exec(struct perf_out *out, const struct prf_exec *exec)
 			put_dso(out, dso);
 	}
 	put_place(out, ELSEWHERE, "[elsewhere]", elsewhere);
-	put_place(out, KERNEL, "[kernel]",
-		  exec->kernel_count + exec->left_out);
+	put_kernel(out, exec->kernel_count + exec->left_out);
 	perf_put_exit(out, exec->ppid);
 }
 
@@ -140,7 +126,10 @@ static void put_run(struct perf_out *out, const struct prf *run, uint64_t begin)
 static char *make_records(const struct report *report, size_t *size)
 {
 	char *data = NULL;
-	struct perf_out out = { .file = open_memstream(&data, size) };
+	struct perf_out out = {
+		.file = open_memstream(&data, size),
+		.mode = PERF_RECORD_MISC_USER,
+	};
 	uint64_t begin = 0;
 	size_t i;
 
@@ -157,7 +146,8 @@ static char *make_records(const struct report *report, size_t *size)
 }
 
 /*
- * exclude_kernel: without kernel addresses, perf need not load kernel symbols.
+ * exclude_kernel: ticks in the kernel have no address, so perf need not load
+ * kernel symbols.
  */
 static struct perf_event_attr event(const struct prf *run)
 {
@@ -177,7 +167,8 @@ static struct perf_event_attr event(const struct prf *run)
 	};
 }
 
-static void put_front(const struct perf_event_attr *attr, size_t size)
+static void put_front(const struct perf_event_attr *attr, size_t size,
+		      const struct perf_features *features)
 {
 	struct front front = {
 		.header = {
@@ -187,7 +178,7 @@ static void put_front(const struct perf_event_attr *attr, size_t size)
 			.attrs = { offsetof(struct front, attr),
 				   sizeof(front.attr) },
 			.data = { sizeof(front), size },
-			.features = { 1 << CMDLINE | 1 << EVENT_DESC },
+			.features = { features->mask },
 		},
 		.attr.ids = { offsetof(struct front, id), sizeof(front.id) },
 		.id = PERF_OUT_ID,
@@ -197,48 +188,23 @@ static void put_front(const struct perf_event_attr *attr, size_t size)
 	fwrite(&front, sizeof(front), 1, stdout);
 }
 
-/* @at: offset in the file. */
-static void put_features(const struct perf_event_attr *attr,
-			 const char *command, uint64_t at)
-{
-	struct event_desc event = {
-		.nr = 1,
-		.attr_size = sizeof(event.attr),
-		.nr_ids = 1,
-		.length = sizeof(event.name),
-		.name = "cpu-clock",
-		.id = PERF_OUT_ID,
-	};
-	const uint32_t cmdline[2] = { 1, strlen(command) + 1 };
-	const uint64_t first = at + FEATURES * sizeof(struct section);
-	const uint64_t size = sizeof(cmdline) + cmdline[1];
-	const struct section sections[FEATURES] = {
-		{ first, size },
-		{ first + size, sizeof(event) },
-	};
-
-	memcpy(event.attr, attr, sizeof(event.attr));
-	fwrite(sections, sizeof(sections), 1, stdout);
-	fwrite(cmdline, sizeof(cmdline), 1, stdout);
-	fwrite(command, cmdline[1], 1, stdout);
-	fwrite(&event, sizeof(event), 1, stdout);
-}
-
 /** write_perf() - write all execs of all runs, one after the other */
 int write_perf(const struct report *report)
 {
 	const struct perf_event_attr attr = event(report->runs);
+	struct perf_features features = {};
 	size_t size;
 	char *records = make_records(report, &size);
 
-	if (!records) {
+	if (!records || perf_features_make(&features, report, &attr)) {
 		warn("perf.data");
+		free(records);
 		return -1;
 	}
-	put_front(&attr, size);
+	put_front(&attr, size, &features);
 	fwrite(records, 1, size, stdout);
-	put_features(&attr, report->runs->command,
-		     sizeof(struct front) + size);
+	perf_features_write(&features, sizeof(struct front) + size);
+	free(features.data);
 	free(records);
 	return 0;
 }

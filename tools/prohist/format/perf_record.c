@@ -11,7 +11,6 @@
 #include "prohist/format/perf_record.h"
 #include "symbolize/symbols.h"
 
-#define BUILD_ID	20
 #define COMM		16
 
 /* Called struct sample_id in perf_event_open(2); ends most records. */
@@ -41,7 +40,7 @@ struct mapping {
 	uint64_t pgoff;
 	uint8_t build_id_size;
 	uint8_t reserved[3];
-	uint8_t build_id[BUILD_ID];
+	uint8_t build_id[PERF_BUILD_ID];
 	uint32_t prot;
 	uint32_t flags;
 };
@@ -138,7 +137,7 @@ void perf_put_mapping(struct perf_out *out, const struct prf_dso *dso)
 	size_t length = strnlen(path, PATH_MAX - 1);
 	size_t padding = sizeof(zeros) - length % sizeof(zeros);
 	struct mapping mapping = {
-		.header = header(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER,
+		.header = header(PERF_RECORD_MMAP2, out->mode,
 				 sizeof(mapping) + length + padding +
 				 sizeof(end)),
 		.pid = out->pid,
@@ -150,7 +149,7 @@ void perf_put_mapping(struct perf_out *out, const struct prf_dso *dso)
 		.flags = MAP_PRIVATE,
 	};
 
-	if (dso->build_id_len && dso->build_id_len <= BUILD_ID) {
+	if (dso->build_id_len && dso->build_id_len <= PERF_BUILD_ID) {
 		mapping.header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		mapping.build_id_size = dso->build_id_len;
 		memcpy(mapping.build_id, dso->build_id,
@@ -175,7 +174,7 @@ static uint64_t time_of(const struct perf_out *out, uint64_t ticks)
 void perf_put_sample(struct perf_out *out, uint64_t ip, uint64_t ticks)
 {
 	const struct sample sample = {
-		.header = header(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER,
+		.header = header(PERF_RECORD_SAMPLE, out->mode,
 				 sizeof(sample)),
 		.id = PERF_OUT_ID,
 		.ip = ip,

@@ -16,10 +16,15 @@
 			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 			 PERF_SAMPLE_PERIOD)
 
+/* Maximum bytes of a build ID. */
+#define PERF_BUILD_ID	20
+
 /**
  * struct perf_out - an output stream of records
  * @file: the stream
  * @period_ns: period of the run
+ * @mode: PERF_RECORD_MISC_USER or PERF_RECORD_MISC_KERNEL, for mappings and
+ *	samples
  * @pid: PID of the exec
  * @time: time of the last record; unique, so that perf keeps the order of
  *	records
@@ -27,6 +32,7 @@
 struct perf_out {
 	FILE *file;
 	uint64_t period_ns;
+	uint16_t mode;
 	uint32_t pid;
 	uint64_t time;
 };
