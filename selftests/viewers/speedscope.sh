@@ -80,6 +80,18 @@ write folded "$dir/both.folded" "$dir/whole.prf" "$dir/again.prf"
 check 'it opens folded stacks' open "$dir/both.folded"
 check 'every function has its ticks' column 2 "$dir/both.folded" both.folded
 
+write callgrind "$dir/callgrind.out" "$dir/whole.prf" "$dir/again.prf"
+check 'it opens a profile of callgrind' open "$dir/callgrind.out"
+# speedscope omits functions below 1/10000 of the greatest
+greatest()
+{
+	functions "callgrind.out -- $1" "$dir/callgrind.out.json" | sort |
+		diff <(awk -v column="$2" '$2 > 20 { print $1, $column }' \
+			"$dir/both.txt") -
+}
+check 'every function has its ticks' greatest Ticks 2
+check 'every function has its time' greatest Ns 3
+
 write pprof "$dir/both.pb.gz" "$dir/whole.prf" "$dir/again.prf"
 check 'it opens a profile of pprof' open "$dir/both.pb.gz"
 check 'every function has its time' column 3 "$dir/both.pb.gz" '.*'

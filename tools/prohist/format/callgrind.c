@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * callgrind.c - write callgrind.out, for callgrind_annotate and KCachegrind
+ * callgrind.c - write callgrind.out, for callgrind_annotate, KCachegrind and
+ * speedscope
  *
- * Each bucket is a line with its address, source line, ticks and CPU time. Each
- * name follows a number, so that no name can be parsed as a number.
+ * Each bucket is a line with its source line, ticks and CPU time: speedscope
+ * supports only one position. Each name follows a number, so that no name can
+ * be parsed as a number.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,8 +32,7 @@ static void put_name(const char *key, unsigned int number, const char *name)
 
 static void put_bucket(const struct sum_bucket *bucket, int line)
 {
-	printf("0x%" PRIx64 " %d %" PRIu64 " %.0f\n", bucket->address, line,
-	       bucket->ticks, bucket->ns);
+	printf("%d %" PRIu64 " %.0f\n", line, bucket->ticks, bucket->ns);
 }
 
 /* Inlined code may come from another file than the function. */
@@ -81,7 +82,7 @@ int write_callgrind(const struct report *report)
 	printf("# callgrind format\nversion: 1\ncreator: prohist " VERSION
 	       "\ncmd: ");
 	term_name(sum->command);
-	printf("\npositions: instr line\nevents: Ticks Ns\n");
+	printf("\npositions: line\nevents: Ticks Ns\n");
 	for (i = 0; i < sum->nr_dsos; i++) {
 		const struct sum_dso *dso = &sum->dsos[i];
 
