@@ -162,6 +162,7 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
+int sum_by_address(const void *a, const void *b);
 void sum_find_pieces(struct sum_dso *dso, bool inlined);
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);

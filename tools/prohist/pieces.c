@@ -11,7 +11,8 @@
 #include "prohist/aggregate.h"
 #include "util/xalloc.h"
 
-static int by_address(const void *a, const void *b)
+/** sum_by_address() - order of buckets, for qsort() and bsearch() */
+int sum_by_address(const void *a, const void *b)
 {
 	const struct sum_bucket *c = a, *d = b;
 
@@ -27,7 +28,7 @@ static void merge_buckets(struct sum_dso *dso)
 	size_t i, nr = 0;
 
 	for (i = 0; i < dso->nr_buckets; i++) {
-		if (nr && !by_address(&list[nr - 1], &list[i])) {
+		if (nr && !sum_by_address(&list[nr - 1], &list[i])) {
 			list[nr - 1].ticks += list[i].ticks;
 			list[nr - 1].ns += list[i].ns;
 			continue;
@@ -92,7 +93,7 @@ void sum_find_pieces(struct sum_dso *dso, bool inlined)
 	if (!dso->nr_buckets)
 		return;
 	qsort(dso->buckets, dso->nr_buckets, sizeof(*dso->buckets),
-	      by_address);
+	      sum_by_address);
 	merge_buckets(dso);
 	for (i = 0; i < dso->nr_buckets; i++) {
 		piece = find_piece(dso, piece, i, inlined);

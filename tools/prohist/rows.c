@@ -6,16 +6,8 @@
 #include <string.h>
 
 #include "prohist/rows.h"
+#include "prohist/samples.h"
 #include "util/xalloc.h"
-
-/* What all rows of an exec have in common */
-struct maker {
-	struct rows rows;
-	const struct sum *sum;
-	unsigned int keys;
-	struct row exec;
-	double period_ns;
-};
 
 static int by_keys(const void *a, const void *b)
 {
@@ -42,63 +34,36 @@ static int more_first(const void *a, const void *b)
 	return by_keys(a, b);
 }
 
-static void add(struct maker *maker, const struct sum_dso *dso,
-		const char *symbol, uint64_t ticks)
+static void add_sample(struct rows *rows, const struct sum *sum,
+		       unsigned int keys, const struct prf_exec *exec,
+		       const struct sample *sample)
 {
-	struct rows *rows = &maker->rows;
+	const struct sum_dso *dso = &sum->dsos[sample->dso];
 	struct row *row;
 
-	if (!ticks)
-		return;
 	rows->list = one_more(rows->list, rows->nr, sizeof(*row));
 	row = &rows->list[rows->nr++];
-	*row = maker->exec;
-	row->dso = maker->keys & ROW_DSO ? dso : NULL;
-	row->symbol = symbol;
-	row->ticks = ticks;
-	row->ns = ticks * maker->period_ns;
+	*row = (struct row){ .ticks = sample->ticks, .ns = sample->ns };
+	if (keys & ROW_COMM)
+		row->comm = base_name(exec->name);
+	if (keys & ROW_PID)
+		row->pid = exec->pid;
+	if (keys & ROW_DSO)
+		row->dso = dso;
+	if (keys & ROW_SYMBOL)
+		row->symbol = dso->pieces[sample->piece].label;
 }
 
-static void add_dso(struct maker *maker, const struct prf_dso *mapping)
+static void add_exec(struct rows *rows, const struct sum *sum,
+		     unsigned int keys, const struct prf *run,
+		     const struct prf_exec *exec)
 {
-	const struct sum_dso *dso = sum_dso(maker->sum, mapping);
+	struct samples samples = samples_of(sum, run, exec);
 	size_t i;
 
-	if (!(maker->keys & ROW_SYMBOL)) {
-		add(maker, dso, NULL, prf_dso_ticks(mapping));
-		return;
-	}
-	for (i = 0; i < mapping->nr; i++) {
-		const struct prf_bucket *bucket = &mapping->buckets[i];
-		uint64_t address = symbols_address(&dso->symbols, mapping,
-						   bucket->offset);
-
-		add(maker, dso, sum_piece(dso, address)->label, bucket->count);
-	}
-}
-
-static void add_whole(struct maker *maker, enum sum_class class, uint64_t ticks)
-{
-	const struct sum_dso *dso = sum_whole(maker->sum, class);
-
-	if (dso)
-		add(maker, dso, maker->keys & ROW_SYMBOL ? dso->path : NULL,
-		    ticks);
-}
-
-static void add_exec(struct maker *maker, const struct prf_exec *exec)
-{
-	size_t i;
-
-	maker->exec = (struct row){
-		.comm = maker->keys & ROW_COMM ? base_name(exec->name) : NULL,
-		.pid = maker->keys & ROW_PID ? exec->pid : 0,
-	};
-	for (i = 0; i < exec->nr; i++)
-		if (exec->dsos[i].nr)
-			add_dso(maker, &exec->dsos[i]);
-	add_whole(maker, SUM_KERNEL, exec->kernel_count + exec->left_out);
-	add_whole(maker, SUM_OTHER, exec->outside);
+	for (i = 0; i < samples.nr; i++)
+		add_sample(rows, sum, keys, exec, &samples.list[i]);
+	free(samples.list);
 }
 
 static void merge(struct rows *rows)
@@ -130,20 +95,16 @@ static void merge(struct rows *rows)
 struct rows rows_make(const struct prf *runs, size_t nr, const struct sum *sum,
 		      unsigned int keys)
 {
-	struct maker maker = { .sum = sum, .keys = keys };
+	struct rows rows = {};
 	size_t i, j;
 
-	for (i = 0; i < nr; i++) {
-		maker.period_ns = runs[i].period_ns;
+	for (i = 0; i < nr; i++)
 		for (j = 0; j < runs[i].nr; j++)
-			add_exec(&maker, &runs[i].execs[j]);
+			add_exec(&rows, sum, keys, &runs[i], &runs[i].execs[j]);
+	if (rows.nr) {
+		qsort(rows.list, rows.nr, sizeof(*rows.list), by_keys);
+		merge(&rows);
+		qsort(rows.list, rows.nr, sizeof(*rows.list), more_first);
 	}
-	if (maker.rows.nr) {
-		qsort(maker.rows.list, maker.rows.nr, sizeof(struct row),
-		      by_keys);
-		merge(&maker.rows);
-		qsort(maker.rows.list, maker.rows.nr, sizeof(struct row),
-		      more_first);
-	}
-	return maker.rows;
+	return rows;
 }

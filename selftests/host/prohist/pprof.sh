@@ -57,6 +57,21 @@ check 'mappings, with build-ids' mappings
 check 'the command' has "$dir/raw.txt" '^Comment: whole --of it$'
 check 'the period, on average' has "$dir/raw.txt" '^Period: 10001[0-9][0-9]$'
 check 'how long it took' has "$dir/raw.txt" '^Duration: 6s?'
+# tags NAME: prints the values of a tag and their ticks
+tags()
+{
+	pprof -tags -sample_index=samples |
+		awk -v name="$1:" '/: Total/ { on = $1 == name; next }
+			on && NF { print $NF, int($1) }'
+}
+check 'ticks of each program' diff <(tags comm) - <<- 'END'
+	pie 270916
+	fixed 47
+END
+check 'ticks of each process' diff <(tags pid) - <<- 'END'
+	100 270910
+	200 53
+END
 check 'lines of the source' has <(pprof -list=pie_alpha 2>&1) \
 	'700ms +700ms .*return n \* n \+ 1;'
 check 'instructions' has <(pprof -disasm=pie_alpha 2>&1) \

@@ -2,10 +2,11 @@
 /*
  * pprof.c - write profile.proto.gz, for pprof
  *
- * The fields are those of profile.proto. Each bucket is a sample at a location,
- * which is an address in a mapping. Mappings are the DSOs at their link-time
- * addresses, each in its own part of the address space. All strings are in one
- * table, and fields refer to them by index.
+ * The fields are those of profile.proto. Each bucket is a location, which is an
+ * address in a mapping, and has a sample for each exec with ticks in it.
+ * Mappings are the DSOs at their link-time addresses, each in its own part of
+ * the address space. All strings are in one table, and fields refer to them by
+ * index.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -16,6 +17,7 @@
 
 #include "prohist/format/protobuf.h"
 #include "prohist/report.h"
+#include "prohist/samples.h"
 #include "util/utf8.h"
 
 enum profile_field {
@@ -40,6 +42,13 @@ enum value_type_field {
 enum sample_field {
 	SAMPLE_LOCATION = 1,
 	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+};
+
+enum label_field {
+	LABEL_KEY = 1,
+	LABEL_STRING = 2,
+	LABEL_NUMBER = 3,
 };
 
 enum mapping_field {
@@ -83,6 +92,7 @@ enum function_field {
  * @mappings: number of mappings so far
  * @functions: number of functions so far
  * @locations: number of locations so far
+ * @first: number of locations before those of each DSO
  */
 struct out {
 	FILE *file;
@@ -90,6 +100,7 @@ struct out {
 	uint64_t mappings;
 	uint64_t functions;
 	uint64_t locations;
+	uint64_t *first;
 };
 
 /**
@@ -237,16 +248,6 @@ static uint64_t whole(double number)
 	return number < INT64_MAX ? number + 0.5 : INT64_MAX;
 }
 
-static void put_sample(struct out *out, const struct sum_bucket *bucket)
-{
-	struct proto message = {};
-
-	proto_add(&message, SAMPLE_LOCATION, out->locations);
-	proto_add(&message, SAMPLE_VALUE, bucket->ticks);
-	proto_add(&message, SAMPLE_VALUE, whole(bucket->ns));
-	proto_put_message(out->file, PROFILE_SAMPLE, &message);
-}
-
 /* The function of a piece, and the functions inlined there, innermost first. */
 static struct frame *make_frames(struct out *out, const struct sum_piece *piece)
 {
@@ -287,7 +288,6 @@ static void put_piece(struct out *out, const struct sum_dso *dso,
 		find_function(out, frames, &place);
 		put_location(out, bucket->address, frames,
 			     piece->inlines.nr + 1);
-		put_sample(out, bucket);
 	}
 	free(frames);
 }
@@ -304,7 +304,8 @@ static bool has_lines(const struct sum_dso *dso)
 	return false;
 }
 
-static void put_dso(struct out *out, const struct sum_dso *dso)
+static void put_dso(struct out *out, const struct report *report,
+		    const struct sum_dso *dso)
 {
 	const struct prf_dso none = { .path = dso->path, .end = 1 };
 	const struct prf_dso *mapping = dso->mapping ?: &none;
@@ -312,6 +313,7 @@ static void put_dso(struct out *out, const struct sum_dso *dso)
 	uint64_t end = start + (mapping->end - mapping->start);
 	size_t i;
 
+	out->first[dso - report->sum->dsos] = out->locations;
 	put_mapping(out, mapping, start, end, has_lines(dso));
 	for (i = 0; i < dso->nr_pieces; i++)
 		put_piece(out, dso, &dso->pieces[i]);
@@ -328,13 +330,50 @@ static void put_dsos(struct out *out, const struct report *report)
 	size_t i;
 
 	if (first)
-		put_dso(out, first);
+		put_dso(out, report, first);
 	else if (program)
 		put_mapping(out, program, 0, program->end - program->start,
 			    false);
 	for (i = 0; i < sum->nr_dsos; i++)
 		if (&sum->dsos[i] != first)
-			put_dso(out, &sum->dsos[i]);
+			put_dso(out, report, &sum->dsos[i]);
+}
+
+/* Put the samples of an exec, with the name of its program and its PID. */
+static void put_exec(struct out *out, const struct report *report,
+		     const struct prf *run, const struct prf_exec *exec)
+{
+	const struct samples samples = samples_of(report->sum, run, exec);
+	struct proto comm = {}, pid = {};
+	size_t i;
+
+	proto_add(&comm, LABEL_KEY, put_string(out, "comm"));
+	proto_add(&comm, LABEL_STRING, put_string(out, base_name(exec->name)));
+	proto_add(&pid, LABEL_KEY, put_string(out, "pid"));
+	proto_add(&pid, LABEL_NUMBER, exec->pid);
+	for (i = 0; i < samples.nr; i++) {
+		const struct sample *sample = &samples.list[i];
+		struct proto message = {};
+
+		proto_add(&message, SAMPLE_LOCATION,
+			  out->first[sample->dso] + sample->bucket + 1);
+		proto_add(&message, SAMPLE_VALUE, sample->ticks);
+		proto_add(&message, SAMPLE_VALUE, whole(sample->ns));
+		proto_add_message(&message, SAMPLE_LABEL, &comm);
+		proto_add_message(&message, SAMPLE_LABEL, &pid);
+		proto_put_message(out->file, PROFILE_SAMPLE, &message);
+	}
+	free(samples.list);
+}
+
+static void put_execs(struct out *out, const struct report *report)
+{
+	size_t i, j;
+
+	for (i = 0; i < report->nr; i++)
+		for (j = 0; j < report->runs[i].nr; j++)
+			put_exec(out, report, &report->runs[i],
+				 &report->runs[i].execs[j]);
 }
 
 static void put_profile(struct out *out, const struct report *report)
@@ -350,6 +389,7 @@ static void put_profile(struct out *out, const struct report *report)
 	proto_put(out->file, PROFILE_COMMENT,
 		  put_string(out, report->sum->command));
 	put_dsos(out, report);
+	put_execs(out, report);
 }
 
 /* Write compressed data to standard output. 0, or -1 with errno. */
@@ -374,7 +414,11 @@ int write_pprof(const struct report *report)
 
 	if (!out.file)
 		err(1, NULL);
+	out.first = calloc(report->sum->nr_dsos + 1, sizeof(*out.first));
+	if (!out.first)
+		err(1, NULL);
 	put_profile(&out, report);
+	free(out.first);
 	if (fclose(out.file))
 		err(1, NULL);
 	result = write_gzip(data, size);

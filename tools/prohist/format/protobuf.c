@@ -50,6 +50,15 @@ void proto_add(struct proto *message, uint32_t field, uint64_t number)
 	append_varint(message, number);
 }
 
+/** proto_add_message() - append a message to a nested message */
+void proto_add_message(struct proto *message, uint32_t field,
+		       const struct proto *inner)
+{
+	append_varint(message, field << 3 | BYTES);
+	append_varint(message, inner->size);
+	append(message, inner->data, inner->size);
+}
+
 static void put_varint(FILE *file, uint64_t number)
 {
 	uint8_t bytes[VARINT_ROOM];

@@ -22,6 +22,8 @@ struct proto {
 };
 
 void proto_add(struct proto *message, uint32_t field, uint64_t number);
+void proto_add_message(struct proto *message, uint32_t field,
+		       const struct proto *inner);
 void proto_put(FILE *file, uint32_t field, uint64_t number);
 void proto_put_bytes(FILE *file, uint32_t field, const void *data,
 		     size_t size);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * samples.h - the ticks of each exec in a sum
+ */
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include "prohist/aggregate.h"
+
+/**
+ * struct sample - ticks of an exec in a bucket
+ * @dso: index of the DSO
+ * @piece: index of its piece
+ * @bucket: index of its bucket
+ * @ticks: the ticks
+ * @ns: their CPU time
+ */
+struct sample {
+	size_t dso;
+	size_t piece;
+	size_t bucket;
+	uint64_t ticks;
+	double ns;
+};
+
+/**
+ * struct samples - all ticks of an exec
+ * @nr: number of samples
+ * @list: the samples; free it
+ */
+struct samples {
+	size_t nr;
+	struct sample *list;
+};
+
+struct samples samples_of(const struct sum *sum, const struct prf *run,
+			  const struct prf_exec *exec);
+
+#endif /* SAMPLES_H */
