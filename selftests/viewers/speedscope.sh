@@ -96,4 +96,40 @@ write pprof "$dir/both.pb.gz" "$dir/whole.prf" "$dir/again.prf"
 check 'it opens a profile of pprof' open "$dir/both.pb.gz"
 check 'every function has its time' column 3 "$dir/both.pb.gz" '.*'
 
+write speedscope "$dir/both.speedscope" "$dir/whole.prf" "$dir/again.prf"
+check 'it opens its own format' open "$dir/both.speedscope"
+check 'every function has its time' column 3 "$dir/both.speedscope" \
+	'whole --of it'
+programs()
+{
+	python3 - "$dir/both.speedscope.json" <<- 'END'
+		import collections, json, sys
+		file = json.load(open(sys.argv[1], encoding="utf-8"))
+		total = collections.Counter()
+		for profile in file["profiles"]:
+		    assert profile["unit"] == "nanoseconds"
+		    stack, last = [], profile["startValue"]
+		    for event in profile["events"]:
+		        if stack:
+		            total[stack[0]] += event["at"] - last
+		        last = event["at"]
+		        stack.append(event["frame"]) if event["type"] == "O" \
+		            else stack.pop()
+		for frame, time in total.items():
+		    print(file["shared"]["frames"][frame]["name"], int(time))
+	END
+}
+check 'every program has its time' diff <(programs | sort) - <<- 'END'
+	fixed 47000000
+	pie 270969000000
+END
+schema()
+{
+	python3 -c '
+import json, jsonschema, sys
+schema, file = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.validate(file, schema)' "$app/file-format-schema.json" "$1"
+}
+check 'the schema of speedscope permits it' schema "$dir/both.speedscope"
+
 finish

@@ -350,6 +350,8 @@ void sum_finish(struct sum *sum)
 		struct sum_dso *dso = &sum->dsos[i];
 
 		sum_find_pieces(dso, sum->inlined);
+		dso->before = sum->nr_pieces;
+		sum->nr_pieces += dso->nr_pieces;
 		add_functions(sum, i);
 		sum->classes[dso->class] += dso->ticks;
 		sum->placed += dso->ticks;
@@ -411,6 +413,18 @@ bool sum_adds_up(const struct sum *sum)
 		numbers->outside + numbers->lost + numbers->left_out +
 		numbers->unselected &&
 		numbers->counted == sum->bucket_ticks;
+}
+
+/** sum_placed_ns() - CPU time of the ticks in any of the classes */
+double sum_placed_ns(const struct sum *sum)
+{
+	double ns = 0;
+	size_t i, j;
+
+	for (i = 0; i < sum->nr_dsos; i++)
+		for (j = 0; j < sum->dsos[i].nr_buckets; j++)
+			ns += sum->dsos[i].buckets[j].ns;
+	return ns;
 }
 
 /** sum_percent() - share of all ticks in any of the classes, in percent */

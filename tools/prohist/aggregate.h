@@ -75,6 +75,7 @@ struct sum_piece {
  * @buckets: its buckets, sorted by address after sum_finish()
  * @nr_pieces: number of pieces
  * @pieces: its pieces, sorted by address
+ * @before: number of pieces of the DSOs before it, after sum_finish()
  */
 struct sum_dso {
 	char *path;
@@ -90,6 +91,7 @@ struct sum_dso {
 	struct sum_bucket *buckets;
 	size_t nr_pieces;
 	struct sum_piece *pieces;
+	size_t before;
 };
 
 /**
@@ -133,6 +135,7 @@ struct sum_missed {
  * @nr_dsos: number of DSOs
  * @dsos: DSOs; after sum_finish() sorted by class, then by ticks, most first
  * @keys: finds a DSO; private to aggregate.c
+ * @nr_pieces: number of pieces of all DSOs
  * @nr_functions: number of functions
  * @functions: functions, sorted by ticks, most first
  * @nr_missed: number of execs that were not profiled
@@ -154,6 +157,7 @@ struct sum {
 	size_t nr_dsos;
 	struct sum_dso *dsos;
 	void *keys;
+	size_t nr_pieces;
 	size_t nr_functions;
 	struct sum_function *functions;
 	size_t nr_missed;
@@ -172,6 +176,7 @@ const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping);
 const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);
 double sum_untimed(const struct sum *sum);
+double sum_placed_ns(const struct sum *sum);
 bool sum_adds_up(const struct sum *sum);
 double sum_percent(const struct sum *sum, uint64_t ticks);
 double sum_error(const struct sum *sum, uint64_t ticks);

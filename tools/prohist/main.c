@@ -62,11 +62,13 @@ static const struct format formats[] = {
 	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
 	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
 	{ "dos", write_dos, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
+	{ "firefox", print_firefox, FORMAT_FOREIGN },
 	{ "folded", print_folded, FORMAT_FOREIGN | FORMAT_INLINED },
 	{ "gmon", write_gmon, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
 	{ "perf", write_perf, FORMAT_BINARY | FORMAT_FOREIGN },
 	{ "pprof", write_pprof,
 	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED },
+	{ "speedscope", print_speedscope, FORMAT_FOREIGN },
 	{ "svg", print_svg, FORMAT_BINARY },
 };
 
@@ -125,8 +127,8 @@ static const char help[] =
 	"  -b, --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff                 show functions that differ between two files\n"
 	"  -f, --format=FORMAT        print text (default), csv, json or svg; callgrind,\n"
-	"                             dos, folded, gmon, perf or pprof for other\n"
-	"                             programs\n"
+	"                             dos, firefox, folded, gmon, perf, pprof or\n"
+	"                             speedscope for other programs\n"
 	"  -l, --lines                show source lines instead of functions\n"
 	"  -n, --top=N                show at most N functions or lines (default 30;\n"
 	"                             0 shows all)\n"

@@ -44,6 +44,8 @@ int print_json(const struct report *report);
 int print_folded(const struct report *report);
 int write_callgrind(const struct report *report);
 int write_dos(const struct report *report);
+int print_firefox(const struct report *report);
+int print_speedscope(const struct report *report);
 int print_svg(const struct report *report);
 int print_lines(const struct report *report);
 int print_annotated(const struct report *report);

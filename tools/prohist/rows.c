@@ -58,7 +58,7 @@ static void add_exec(struct rows *rows, const struct sum *sum,
 		     unsigned int keys, const struct prf *run,
 		     const struct prf_exec *exec)
 {
-	struct samples samples = samples_of(sum, run, exec);
+	struct samples samples = samples_by_function(sum, run, exec);
 	size_t i;
 
 	for (i = 0; i < samples.nr; i++)

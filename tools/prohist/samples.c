@@ -77,3 +77,34 @@ struct samples samples_of(const struct sum *sum, const struct prf *run,
 	add_whole(&samples, sum, SUM_OTHER, exec->outside, run->period_ns);
 	return samples;
 }
+
+static int by_piece(const void *a, const void *b)
+{
+	const struct sample *s = a, *t = b;
+
+	if (s->dso != t->dso)
+		return s->dso < t->dso ? -1 : 1;
+	return s->piece < t->piece ? -1 : s->piece > t->piece;
+}
+
+/** samples_by_function() - like samples_of(), with one sample for each piece */
+struct samples samples_by_function(const struct sum *sum, const struct prf *run,
+				   const struct prf_exec *exec)
+{
+	struct samples samples = samples_of(sum, run, exec);
+	struct sample *list = samples.list;
+	size_t i, nr = 0;
+
+	if (samples.nr)
+		qsort(list, samples.nr, sizeof(*list), by_piece);
+	for (i = 0; i < samples.nr; i++) {
+		if (nr && !by_piece(&list[nr - 1], &list[i])) {
+			list[nr - 1].ticks += list[i].ticks;
+			list[nr - 1].ns += list[i].ns;
+			continue;
+		}
+		list[nr++] = list[i];
+	}
+	samples.nr = nr;
+	return samples;
+}

@@ -11,7 +11,7 @@
  * struct sample - ticks of an exec in a bucket
  * @dso: index of the DSO
  * @piece: index of its piece
- * @bucket: index of its bucket
+ * @bucket: index of its bucket; in samples of functions, of any
  * @ticks: the ticks
  * @ns: their CPU time
  */
@@ -33,6 +33,8 @@ struct samples {
 	struct sample *list;
 };
 
+struct samples samples_by_function(const struct sum *sum, const struct prf *run,
+				   const struct prf_exec *exec);
 struct samples samples_of(const struct sum *sum, const struct prf *run,
 			  const struct prf_exec *exec);
 

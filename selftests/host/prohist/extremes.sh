@@ -37,7 +37,8 @@ survives()
 	lacks "$dir/survives" 'Sanitizer|runtime error'
 }
 
-for form in text json svg callgrind folded gmon perf pprof; do
+for form in text json svg callgrind firefox folded gmon perf pprof \
+		speedscope; do
 	check "$form of extremes" survives $form 0 "$dir/extremes.prf"
 done
 check 'dos of extremes' survives dos 0 --dso=pie "$dir/extremes.prf"
@@ -48,7 +49,7 @@ check 'what gprof cannot count is said' has \
 	<("$prohist" --format=gmon -o /dev/null "$dir/extremes.prf" 2>&1) \
 	'^prohist: 17596481011714 ticks are missing: gprof counts up to 2147483647'
 
-for form in text json svg callgrind folded perf pprof; do
+for form in text json svg callgrind firefox folded perf pprof speedscope; do
 	check "$form of nothing" survives $form 0 "$dir/empty.prf"
 done
 for form in gmon dos; do

@@ -52,10 +52,16 @@ printf 'run 1000 q\\"\x1f\xff\xc3\xa9\nimage 1 0 1 0 0 /bin/q\n' |
 	"$dir/compose" "$dir/bytes.prf"
 names()
 {
-	"$prohist" --format=json "$dir/bytes.prf" | python3 -c '
+	"$prohist" --format="$1" "$dir/bytes.prf" | python3 -c '
 import json, sys
-assert json.load(sys.stdin)["command"] == "q\\\"\x1f\ufffd\u00e9"'
+file = json.load(sys.stdin)
+for member in sys.argv[1].split():
+    file = file[member]
+assert file == "q\\\"\x1f\ufffd\u00e9"' "$2"
 }
-check 'names of any bytes' names
+check 'names of any bytes' names json command
+check 'names of any bytes, for the Firefox Profiler' names firefox \
+	'meta product'
+check 'names of any bytes, for speedscope' names speedscope name
 
 finish

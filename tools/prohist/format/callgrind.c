@@ -61,17 +61,6 @@ static void put_piece(const struct sum_dso *dso,
 	}
 }
 
-static double total_ns(const struct sum *sum)
-{
-	double ns = 0;
-	size_t i, j;
-
-	for (i = 0; i < sum->nr_dsos; i++)
-		for (j = 0; j < sum->dsos[i].nr_buckets; j++)
-			ns += sum->dsos[i].buckets[j].ns;
-	return ns;
-}
-
 /** write_callgrind() - write all buckets by DSO and function */
 int write_callgrind(const struct report *report)
 {
@@ -90,6 +79,6 @@ int write_callgrind(const struct report *report)
 		for (j = 0; j < dso->nr_pieces; j++)
 			put_piece(dso, &dso->pieces[j], &numbers);
 	}
-	printf("\ntotals: %" PRIu64 " %.0f\n", sum->placed, total_ns(sum));
+	printf("\ntotals: %" PRIu64 " %.0f\n", sum->placed, sum_placed_ns(sum));
 	return 0;
 }

@@ -6,14 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prohist/format/json.h"
 #include "prohist/report.h"
 #include "util/utf8.h"
 
-/*
- * Names may be any bytes: invalid UTF-8 becomes U+FFFD, and control characters,
- * including C1, are escaped.
+/**
+ * json_string() - print a string of any bytes
+ *
+ * Invalid UTF-8 becomes U+FFFD, and control characters, including C1, are
+ * escaped.
  */
-static void print_string(const char *string)
+void json_string(const char *string)
 {
 	int length;
 
@@ -53,7 +56,7 @@ static void print_numbers(const struct sum *sum)
 	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
 	       sum->time_ns, sum->wall_ns);
 	printf("    \"period_ns\": %.3f,\n    \"clock\": ", sum->period_ns);
-	print_string(clock_name(sum->clock));
+	json_string(clock_name(sum->clock));
 	printf(",\n    \"adds_up\": %s\n  },\n",
 	       sum_adds_up(sum) ? "true" : "false");
 }
@@ -65,9 +68,9 @@ static void print_missed(const struct sum *sum)
 	printf("  \"not_profiled\": [");
 	for (i = 0; i < sum->nr_missed; i++) {
 		printf("%s\n    {\"name\": ", i ? "," : "");
-		print_string(sum->missed[i].name);
+		json_string(sum->missed[i].name);
 		printf(", \"reason\": ");
-		print_string(sum->missed[i].reason);
+		json_string(sum->missed[i].reason);
 		putchar('}');
 	}
 	printf("],\n");
@@ -82,13 +85,13 @@ static void print_dsos(const struct sum *sum)
 		const struct sum_dso *dso = &sum->dsos[i];
 
 		printf("%s\n    {\"path\": ", i ? "," : "");
-		print_string(dso->path);
+		json_string(dso->path);
 		printf(", \"class\": ");
-		print_string(sum_class_name(dso->class));
+		json_string(sum_class_name(dso->class));
 		printf(", \"ticks\": %" PRIu64, dso->ticks);
 		if (dso->symbols.problem) {
 			printf(", \"problem\": ");
-			print_string(dso->symbols.problem);
+			json_string(dso->symbols.problem);
 		}
 		putchar('}');
 	}
@@ -103,10 +106,10 @@ static void print_callers(const struct sum_piece *piece)
 
 	printf(", \"inlined_in\": [");
 	for (i = 1; i < inlines->nr; i++) {
-		print_string(inlines->list[i].name);
+		json_string(inlines->list[i].name);
 		printf(", ");
 	}
-	print_string(piece->name);
+	json_string(piece->name);
 	putchar(']');
 }
 
@@ -121,13 +124,13 @@ static void print_functions(const struct sum *sum)
 
 		printf("%s\n    {\"name\": ", i ? "," : "");
 		if (piece->inlines.nr) {
-			print_string(piece->inlines.list[0].name);
+			json_string(piece->inlines.list[0].name);
 			print_callers(piece);
 		} else {
-			print_string(piece->name);
+			json_string(piece->name);
 		}
 		printf(", \"dso\": ");
-		print_string(sum->dsos[function->dso].path);
+		json_string(sum->dsos[function->dso].path);
 		printf(", \"ticks\": %" PRIu64 "}", function->ticks);
 	}
 	printf("]\n");
@@ -139,7 +142,7 @@ int print_json(const struct report *report)
 	const struct sum *sum = report->sum;
 
 	printf("{\n  \"command\": ");
-	print_string(sum->command);
+	json_string(sum->command);
 	printf(",\n  \"files\": %u,\n", sum->files);
 	print_numbers(sum);
 	print_missed(sum);
