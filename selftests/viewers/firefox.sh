@@ -26,10 +26,8 @@ trap 'profiler stop --all > /dev/null; rm -r "$PROFILER_CLI_SESSION_DIR"' EXIT
 # "load" fails if its daemon takes longer than half a second to start
 open()
 {
-	local i
-
 	profiler load "$1"
-	for i in {1..30}; do
+	for _ in {1..30}; do
 		profiler thread list --json > "$dir/threads.json" && return
 		sleep 1
 	done

@@ -59,6 +59,7 @@ struct format {
 static const struct format formats[] = {
 	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED },
 	{ "json", print_json, FORMAT_INLINED },
+	{ "bolt", write_bolt, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
 	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
 	{ "dos", write_dos, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
@@ -126,9 +127,9 @@ static const char help[] =
 	"  -a, --annotate=FUNCTION    show the instructions and source of FUNCTION\n"
 	"  -b, --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff                 show functions that differ between two files\n"
-	"  -f, --format=FORMAT        print text (default), csv, json or svg; callgrind,\n"
-	"                             dos, firefox, folded, gmon, perf, pprof or\n"
-	"                             speedscope for other programs\n"
+	"  -f, --format=FORMAT        print text (default), csv, json or svg; bolt,\n"
+	"                             callgrind, dos, firefox, folded, gmon, perf,\n"
+	"                             pprof or speedscope for other programs\n"
 	"  -l, --lines                show source lines instead of functions\n"
 	"  -n, --top=N                show at most N functions or lines (default 30;\n"
 	"                             0 shows all)\n"
@@ -138,8 +139,9 @@ static const char help[] =
 	"                             time, bar, or a KEY (text, csv)\n"
 	"      --comm=NAME            report only programs of this name\n"
 	"      --pid=PID              report only the process PID\n"
-	"      --dso=NAME             report only this DSO; for --format=dos or gmon,\n"
-	"                             the default is the program with the most ticks\n"
+	"      --dso=NAME             report only this DSO; for --format=bolt, dos or\n"
+	"                             gmon, the default is the program with the most\n"
+	"                             ticks\n"
 	"      --symbol=FUNCTION      report only functions of this name\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
 	"      --inline               show inlined functions and their callers\n"

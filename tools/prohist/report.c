@@ -48,3 +48,35 @@ const struct prf_dso *report_dso(const struct report *report)
 			  "no such DSO; --sort=dso lists those with ticks");
 	return dso;
 }
+
+/* Returns why the symbols of a DSO cannot be used, or NULL. */
+static const char *find_problem(const struct sum_dso *dso)
+{
+	if (!dso)
+		return "there are no ticks in it";
+	if (symbols_known(&dso->symbols))
+		return NULL;
+	return dso->symbols.problem ?: "it is no file";
+}
+
+/**
+ * report_sum_dso() - like report_dso(), for a format that needs link-time
+ * addresses
+ *
+ * Return: the sum of the DSO; NULL after reporting the error.
+ */
+const struct sum_dso *report_sum_dso(const struct report *report)
+{
+	const struct prf_dso *wanted = report_dso(report);
+	const struct sum_dso *dso;
+	const char *problem;
+
+	if (!wanted)
+		return NULL;
+	dso = sum_dso(report->sum, wanted);
+	problem = find_problem(dso);
+	if (!problem)
+		return dso;
+	term_warn("%s: %s", wanted->path, problem);
+	return NULL;
+}

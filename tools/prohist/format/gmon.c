@@ -138,33 +138,15 @@ static uint32_t find_rate(const struct sum_dso *dso)
 	return whole;
 }
 
-/* Returns why gprof cannot use a DSO, or NULL. */
-static const char *find_problem(const struct sum_dso *dso)
-{
-	if (!dso)
-		return "there are no ticks in it";
-	if (symbols_known(&dso->symbols))
-		return NULL;
-	return dso->symbols.problem ?: "it is no file";
-}
-
 /** write_gmon() - write all ticks of the chosen DSO */
 int write_gmon(const struct report *report)
 {
-	const struct prf_dso *wanted = report_dso(report);
-	const struct sum_dso *dso;
+	const struct sum_dso *dso = report_sum_dso(report);
 	struct out out = {};
-	const char *problem;
 	uint64_t others;
 
-	if (!wanted)
+	if (!dso)
 		return -1;
-	dso = sum_dso(report->sum, wanted);
-	problem = find_problem(dso);
-	if (problem) {
-		term_warn("%s: %s", wanted->path, problem);
-		return -1;
-	}
 	out.rate = find_rate(dso);
 	put_header();
 	put_dso(&out, dso);
