@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -28,6 +30,22 @@ static int times(const char *text, const char *what)
 		nr++;
 	}
 	return nr;
+}
+
+TEST_F(tool, machine_of_the_run)
+{
+	struct utsname names;
+	struct prf prf;
+
+	ASSERT_EQ(0, uname(&names));
+	tool_run(&self->run, NO_OPTIONS, "workload", LIST("burn", "0"));
+	ASSERT_EQ(0, tool_load(&self->run, "out.prf", &prf));
+	EXPECT_STREQ(names.nodename, prf.host.name);
+	EXPECT_STREQ(names.release, prf.host.release);
+	EXPECT_STREQ(names.machine, prf.host.machine);
+	EXPECT_EQ(get_nprocs_conf(), prf.host.cpus);
+	EXPECT_EQ(get_nprocs(), prf.host.online);
+	prf_free(&prf);
 }
 
 /* A process and its child, which spend the same time in the same places. */

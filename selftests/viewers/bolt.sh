@@ -58,7 +58,7 @@ check 'a program with relocations' build
 profile()
 {
 	"$dir/tools/profil" -t 100 --bucket=1 -o "$spread.prf" \
-		"$spread" $times &&
+		"$spread" "$times" &&
 		"$prohist" --format=bolt -o "$spread.fdata" "$spread.prf"
 }
 check 'its profile' profile
@@ -83,7 +83,7 @@ check 'the program does the same' same_result
 # Prints the least user time of several runs of both, in turn
 user_times()
 {
-	python3 - "$1" "$2" $times <<- 'END'
+	python3 - "$1" "$2" "$times" <<- 'END'
 		import os, subprocess, sys
 		least = {}
 		for program in sys.argv[1:3] * 7:

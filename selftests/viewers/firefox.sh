@@ -59,7 +59,7 @@ functions()
 	local thread
 
 	for thread in 0 1 2; do
-		profiler thread functions --json --limit 0 --thread t-$thread \
+		profiler thread functions --json --limit 0 --thread "t-$thread" \
 			> "$dir/functions.json" || return
 		print '["%s %d" % (f["name"], f["selfSamples"])
 			for f in file["functions"]]' "$dir/functions.json"

@@ -47,7 +47,7 @@ odd()
 	examine "$dir/libodd.so"
 	{
 		printf 'run 1000000 odd\nimage 1 0 0 0 0 %s\n' "$dir/libodd.so"
-		printf 'object 1 7f0000001000 %x %x 1 %s %s\n' $pgoff $size \
+		printf 'object 1 7f0000001000 %x %x 1 %s %s\n' "$pgoff" "$size" \
 			"$build_id" "$dir/libodd.so"
 		nm "$dir/libodd.so" | grep '^0.* [tT] \(same\|odd\|line\)' | sort |
 			while read -r address _; do
