@@ -2,6 +2,8 @@
 /*
  * main.c - options and files of prohist, see prohist(1)
  */
+#define _GNU_SOURCE
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
@@ -14,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "prohist/diff.h"
 #include "prohist/report.h"
 #include "prohist/select.h"
 #include "symbolize/demangle.h"
@@ -27,10 +30,15 @@
 /* Share of ticks that a format may lack without a warning */
 #define MISSING	0.01
 
+/* Maximum of --fail-over */
+#define MOST_PERCENT	1000.0
+
+/* With --fail-over, 1 means slower, and an error is 2: no verdict. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_FILE = 1,
 	STATUS_USAGE = 2,
+	STATUS_NO_VERDICT = 2,
 };
 
 /*
@@ -84,6 +92,7 @@ enum {
 	OPTION_DEBUGINFOD,
 	OPTION_DEBUGINFO_PATH,
 	OPTION_DSO,
+	OPTION_FAIL_OVER,
 	OPTION_FIELDS,
 	OPTION_INLINE,
 	OPTION_NAMES,
@@ -102,6 +111,8 @@ struct options {
 	bool debuginfod;
 	bool diff;
 	bool inlined;
+	double fail_over;
+	bool json;
 	bool lines;
 	bool no_pager;
 	unsigned int keys;
@@ -112,11 +123,18 @@ struct options {
 	int nr;
 };
 
-/* All runs read, and the paths of their files. */
+/**
+ * struct runs - all runs read
+ * @list: the runs
+ * @paths: the paths of their files
+ * @nr: number of runs
+ * @first: how many of them are from the first file or directory
+ */
 struct runs {
 	struct prf *list;
-	const char **paths;
+	char **paths;
 	size_t nr;
+	size_t first;
 };
 
 static const char help[] =
@@ -126,7 +144,10 @@ static const char help[] =
 	"\n"
 	"  -a, --annotate=FUNCTION    show the instructions and source of FUNCTION\n"
 	"  -b, --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
-	"  -d, --diff                 show functions that differ between two files\n"
+	"  -d, --diff                 show functions that differ between two files,\n"
+	"                             or directories with several runs\n"
+	"      --fail-over=PERCENT    with --diff, exit with 1 if any CPU time grew by\n"
+	"                             more than PERCENT of all, 2 if that is unknown\n"
 	"  -f, --format=FORMAT        print text (default), csv, json or svg; bolt,\n"
 	"                             callgrind, dos, firefox, folded, gmon, perf,\n"
 	"                             pprof or speedscope for other programs\n"
@@ -258,6 +279,19 @@ static int parse_pid(struct options *options, const char *word)
 	return 0;
 }
 
+/* A percentage, with or without the sign, becomes a fraction. */
+static int parse_fail_over(struct options *options, const char *word)
+{
+	size_t length = strspn(word, "0123456789.");
+	char *end;
+
+	options->fail_over = strtod(word, &end) / 100;
+	if (end == word + length && (!*end || !strcmp(end, "%")) &&
+	    options->fail_over > 0 && options->fail_over <= MOST_PERCENT / 100)
+		return 0;
+	return usage("--fail-over must be above 0 %, and at most 1000 %");
+}
+
 static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
@@ -302,6 +336,8 @@ static int parse_option(struct options *options, int letter)
 		return 0;
 	case OPTION_NAMES:
 		return parse_names(optarg);
+	case OPTION_FAIL_OVER:
+		return parse_fail_over(options, optarg);
 	case OPTION_DEBUGINFO_PATH:
 		symbols_look_in(optarg);
 		return 0;
@@ -330,10 +366,19 @@ static int check(struct options *options)
 	if (problem)
 		return usage(problem);
 	if (options->diff && options->nr != 2)
-		return usage("--diff takes two files");
+		return usage("--diff takes two files or directories");
+	if (options->fail_over > 0 && !options->diff)
+		return usage("--fail-over works only with --diff");
+	/* These hide ticks of a program, but not their CPU time */
+	if (options->fail_over > 0 && (options->selection.dsos.nr ||
+				       options->selection.symbols.nr))
+		return usage("--fail-over judges whole programs: give no --dso and no --symbol");
+	/* The only exception */
+	options->json = options->diff && options->format->print == print_json;
 	if (options->buckets + options->diff + options->lines +
-	    !!options->function + (options->format != formats) > 1)
-		return usage("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
+	    !!options->function + (options->format != formats) -
+	    options->json > 1)
+		return usage("--annotate, --buckets, --diff, --lines and --format are mutually exclusive, except --diff --format=json");
 	if (options->lines)
 		options->format = &by_lines;
 	if (options->function)
@@ -362,6 +407,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "annotate", required_argument, NULL, 'a' },
 		{ "buckets", no_argument, NULL, 'b' },
 		{ "diff", no_argument, NULL, 'd' },
+		{ "fail-over", required_argument, NULL, OPTION_FAIL_OVER },
 		{ "format", required_argument, NULL, 'f' },
 		{ "lines", no_argument, NULL, 'l' },
 		{ "top", required_argument, NULL, 'n' },
@@ -422,15 +468,17 @@ static void keep(struct runs *runs, const struct prf *prf, const char *path)
 	runs->list = one_more(runs->list, runs->nr, sizeof(*prf));
 	runs->paths = one_more(runs->paths, runs->nr, sizeof(path));
 	runs->list[runs->nr] = *prf;
-	runs->paths[runs->nr++] = path;
+	runs->paths[runs->nr++] = copy(path);
 }
 
 static void free_runs(struct runs *runs)
 {
 	size_t i;
 
-	for (i = 0; i < runs->nr; i++)
+	for (i = 0; i < runs->nr; i++) {
 		prf_free(&runs->list[i]);
+		free(runs->paths[i]);
+	}
 	free(runs->list);
 	free(runs->paths);
 }
@@ -468,15 +516,74 @@ static int use_file(const struct term *term, const struct options *options,
 	return result;
 }
 
+static int is_profile(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	return end && !strcmp(end, ".prf");
+}
+
+/* Read all profiles in a directory, or complain if there are none. */
+static int use_directory(const struct term *term,
+			 const struct options *options, const char *path,
+			 struct runs *runs)
+{
+	struct dirent **entries;
+	int nr = scandir(path, &entries, is_profile, alphasort), result = 0, i;
+	char *file;
+
+	if (nr < 0) {
+		fprintf(stderr, "prohist: %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	if (!nr)
+		fprintf(stderr, "prohist: %s: no .prf file in this directory\n",
+			path);
+	for (i = 0; i < nr; i++) {
+		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
+			err(STATUS_FILE, NULL);
+		result |= use_file(term, options, file, runs);
+		free(file);
+		free(entries[i]);
+	}
+	free(entries);
+	return nr ? result : -1;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* With --diff, a directory stands for the runs in it. */
+static int use_path(const struct term *term, const struct options *options,
+		    const char *path, struct runs *runs)
+{
+	if (options->diff && is_directory(path))
+		return use_directory(term, options, path, runs);
+	return use_file(term, options, path, runs);
+}
+
+/* Status of a file that cannot be read or written. */
+static enum status failure(const struct options *options)
+{
+	return options->fail_over > 0 ? STATUS_NO_VERDICT : STATUS_FILE;
+}
+
 static enum status use_files(const struct term *term,
 			     const struct options *options, struct runs *runs)
 {
 	enum status status = STATUS_OK;
 	int i;
 
-	for (i = 0; i < options->nr; i++)
-		if (use_file(term, options, options->files[i], runs))
-			status = STATUS_FILE;
+	for (i = 0; i < options->nr; i++) {
+		if (use_path(term, options, options->files[i], runs))
+			status = failure(options);
+		if (!i)
+			runs->first = runs->nr;
+	}
 	return status;
 }
 
@@ -553,17 +660,33 @@ static int print_added(const struct term *term, const struct options *options,
 	return result;
 }
 
-static void print_difference(const struct term *term,
-			     const struct options *options,
-			     const struct runs *runs)
+static enum status print_difference(const struct term *term,
+				    const struct options *options,
+				    const struct runs *runs)
 {
-	struct sum sums[2] = {};
+	struct sum *sums = calloc(runs->nr, sizeof(*sums));
+	struct diff diff = {
+		.term = term,
+		.runs = runs->list,
+		.sums = sums,
+		.nr = { runs->first, runs->nr - runs->first },
+		.paths = options->files,
+		.json = options->json,
+		.threshold = options->fail_over,
+		.top = options->top,
+	};
+	enum status status;
+	size_t i;
 
-	add_up(&sums[0], options, &runs->list[0], 1);
-	add_up(&sums[1], options, &runs->list[1], 1);
-	print_diff(term, &sums[0], &sums[1]);
-	sum_free(&sums[0]);
-	sum_free(&sums[1]);
+	if (!sums)
+		err(STATUS_FILE, NULL);
+	for (i = 0; i < runs->nr; i++)
+		add_up(&sums[i], options, &runs->list[i], 1);
+	status = (enum status)print_diff(&diff);
+	for (i = 0; i < runs->nr; i++)
+		sum_free(&sums[i]);
+	free(sums);
+	return status;
 }
 
 static void list_buckets(const struct term *term, const struct runs *runs)
@@ -576,38 +699,35 @@ static void list_buckets(const struct term *term, const struct runs *runs)
 	}
 }
 
-static int print_runs(const struct term *term, const struct options *options,
-		      struct runs *runs)
+static enum status print_runs(const struct term *term,
+			      const struct options *options, struct runs *runs)
 {
-	if (!runs->nr)
-		return 0;
 	if (select_ticks(options, runs))
-		return -1;
+		return failure(options);
+	if (options->diff)
+		return print_difference(term, options, runs);
 	if (options->buckets)
 		list_buckets(term, runs);
-	else if (options->diff)
-		print_difference(term, options, runs);
-	else
-		return print_added(term, options, runs);
-	return 0;
+	else if (print_added(term, options, runs))
+		return STATUS_FILE;
+	return STATUS_OK;
 }
 
 /* Print the files that could be read, even if others could not. */
 static enum status print_files(const struct options *options)
 {
+	enum status status, printed = STATUS_OK;
 	struct runs runs = {};
-	enum status status;
 	struct term term;
 
 	term_find(&term);
 	if (!options->no_pager)
 		pager_start();
 	status = use_files(&term, options, &runs);
-	if ((!options->diff || status == STATUS_OK) &&
-	    print_runs(&term, options, &runs))
-		status = STATUS_FILE;
+	if (runs.nr && (!options->diff || status == STATUS_OK))
+		printed = print_runs(&term, options, &runs);
 	free_runs(&runs);
-	return status;
+	return status ?: printed;
 }
 
 static bool is_newer(const struct timespec *a, const struct timespec *b)
@@ -678,12 +798,12 @@ static enum status run(struct options *options)
 	enum status status;
 
 	if (open_output(options))
-		return STATUS_FILE;
+		return failure(options);
 	status = print_files(options);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "prohist: %s: %s\n",
 			options->output ?: "standard output", strerror(errno));
-		return STATUS_FILE;
+		return failure(options);
 	}
 	return status;
 }

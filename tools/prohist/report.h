@@ -56,8 +56,6 @@ int write_perf(const struct report *report);
 int write_pprof(const struct report *report);
 
 void print_summary(const struct term *term, const struct sum *sum);
-void print_diff(const struct term *term, const struct sum *before,
-		const struct sum *after);
 void print_buckets(const struct term *term, const struct prf *prf);
 int print_dos(const struct term *term, const struct dos_prf *dos);
 

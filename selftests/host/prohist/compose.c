@@ -6,12 +6,15 @@
  *
  * A line is one of the following. An "image" line is an exec, and an "object"
  * line a DSO of the exec before it; buckets belong to the DSO before them.
+ * "stated" replaces the sums of the exec before it.
  * OFFSET, START, PGOFF, SIZE and BUILD-ID are hexadecimal; BUILD-ID may also be
  * "-" for none.
  *
  *	run PERIOD-NS COMMAND
  *	host CPUS ONLINE NAME RELEASE MACHINE
+ *	ended KIND CODE
  *	image PID KERNEL OUTSIDE LOST LEFT-OUT PATH
+ *	stated TICKS CPU-NS COVERED-NS
  *	object KIND START PGOFF SIZE BUCKET-BYTES BUILD-ID PATH
  *	bucket OFFSET COUNT
  *	unreached PATH REASON
@@ -63,6 +66,13 @@ static void make_host(struct prf *prf, const char *line)
 		bad(line);
 }
 
+static void make_end(struct prf *prf, const char *line)
+{
+	if (sscanf(line, "ended %" SCNu32 " %" SCNu32, &prf->exit_kind,
+		   &prf->exit_code) != 2)
+		bad(line);
+}
+
 static void make_exec(struct prf *prf, const char *line)
 {
 	struct prf_exec numbers = {}, *exec;
@@ -77,6 +87,14 @@ static void make_exec(struct prf *prf, const char *line)
 	numbers.name = exec->name;
 	numbers.reason = exec->reason;
 	*exec = numbers;
+}
+
+static void make_stated(struct prf_exec *exec, const char *line)
+{
+	if (!exec ||
+	    sscanf(line, "stated %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   &exec->ticks, &exec->cpu_ns, &exec->covered_ns) != 3)
+		bad(line);
 }
 
 static void make_unreached(struct prf *prf, const char *line)
@@ -128,8 +146,12 @@ static void make_line(struct prf *prf, const char *line)
 		make_run(prf, line);
 	else if (!strncmp(line, "host ", 5))
 		make_host(prf, line);
+	else if (!strncmp(line, "ended ", 6))
+		make_end(prf, line);
 	else if (!strncmp(line, "image ", 6))
 		make_exec(prf, line);
+	else if (!strncmp(line, "stated ", 7))
+		make_stated(exec, line);
 	else if (!strncmp(line, "object ", 7))
 		make_dso(exec, line);
 	else if (!strncmp(line, "bucket ", 7))
@@ -152,6 +174,8 @@ static void reckon(struct prf *prf)
 		for (j = 0; j < exec->nr; j++)
 			exec->counted += prf_dso_ticks(&exec->dsos[j]);
 		exec->kernel = exec->kernel_count + exec->left_out;
+		if (exec->ticks)
+			continue;
 		exec->ticks = exec->counted + exec->outside + exec->lost +
 			exec->left_out;
 		exec->cpu_ns = exec->ticks * prf->period_ns;
