@@ -2,115 +2,70 @@
 /*
  * annotate.c - print a function's instructions with ticks and source
  *
- * Ticks are known per bucket only. Those of a bucket are printed at the first
- * instruction that begins in it, with the number of other such instructions.
+ * An instruction that shares its bucket with others is printed with their
+ * number.
  */
 #include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "prohist/listing.h"
 #include "prohist/report.h"
 #include "prohist/suggest.h"
 #include "symbolize/demangle.h"
-#include "symbolize/disasm.h"
-#include "symbolize/source.h"
 
 /* Width of the column of instructions. */
 #define COLUMN	40
 
-/* The listing of one function. */
-struct listing {
+/* The listing of one function, as it is printed. */
+struct annotation {
 	const struct report *report;
-	const struct sum_dso *dso;
-	const struct sum_piece *piece;
-	struct instructions instructions;
-	uint64_t *ticks;
-	size_t *others;
+	struct listing listing;
 	struct sources sources;
 	struct place place;
 	bool newer;
 };
 
-/* Index of the first instruction at or after an address. */
-static size_t first_from(const struct instructions *instructions,
-			 uint64_t address)
-{
-	size_t low = 0, high = instructions->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (instructions->list[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void share_out(struct listing *listing, const struct sum_bucket *bucket)
-{
-	size_t first = first_from(&listing->instructions, bucket->address);
-	size_t after = first_from(&listing->instructions,
-				  bucket->address + bucket->bytes);
-
-	/* None begins in the bucket: use the one that extends into it */
-	if (first == after)
-		first -= first > 0;
-	else if (after - first - 1 > listing->others[first])
-		listing->others[first] = after - first - 1;
-	listing->ticks[first] += bucket->ticks;
-}
-
-static bool is_newer(const struct listing *listing,
-		     const struct source *source)
-{
-	struct stat stat_buffer;
-
-	return source->text &&
-		!stat(listing->dso->symbols.file, &stat_buffer) &&
-		source->changed > stat_buffer.st_mtime;
-}
-
 /*
  * Print the source line unless it is the last one printed. @width: columns
  * taken by the instruction.
  */
-static void print_source(struct listing *listing, uint64_t address, int width)
+static void print_source(struct annotation *annotation,
+			 uint64_t address, int width)
 {
-	struct place before = listing->place, place;
+	struct place before = annotation->place, place;
 	const struct source *source;
 	const char *text;
 	bool same;
 	int length;
 
-	if (!symbols_place(&listing->dso->symbols, address, &place))
+	if (!symbols_place(&annotation->listing.dso->symbols, address, &place))
 		return;
 	same = before.file && !strcmp(before.file, place.file);
 	if (same && place.line == before.line)
 		return;
-	listing->place = place;
+	annotation->place = place;
 	printf("%*s  ", width < COLUMN ? COLUMN - width : 0, "");
 	if (!same) {
 		term_name(base_name(place.file));
 		putchar(':');
 	}
 	printf("%d", place.line);
-	source = source_find(&listing->sources, place.file);
+	source = source_find(&annotation->sources, place.file);
 	text = source_line(source, place.line, &length);
 	if (text) {
 		fputs("  ", stdout);
 		term_text(text, length);
 	}
-	if (is_newer(listing, source))
-		listing->newer = true;
+	if (listing_is_older(&annotation->listing, source))
+		annotation->newer = true;
 }
 
-static void print_instruction(struct listing *listing, size_t i)
+static void print_instruction(struct annotation *annotation, size_t i)
 {
+	const struct listing *listing = &annotation->listing;
 	const struct instruction *instruction =
 		&listing->instructions.list[i];
 	uint64_t ticks = listing->ticks[i];
@@ -125,37 +80,27 @@ static void print_instruction(struct listing *listing, size_t i)
 	else
 		printf("%5s", "");
 	printf("%8" PRIx64 "  ", instruction->address);
-	term_code(listing->report->term, instruction->text, percent);
-	print_source(listing, instruction->address, strlen(instruction->text));
+	term_code(annotation->report->term, instruction->text, percent);
+	print_source(annotation, instruction->address, strlen(instruction->text));
 	putchar('\n');
 }
 
-/*
- * A bucket counts for the function with its first byte: report ticks that may
- * belong to a neighbour.
- */
+/* Report ticks that may belong to a neighbour. */
 static void print_edges(const struct listing *listing)
 {
-	const struct sum_dso *dso = listing->dso;
-	const struct sum_piece *piece = listing->piece;
-	const struct sum_bucket *last =
-		&dso->buckets[piece->first + piece->nr - 1];
+	uint64_t before = listing_before(listing);
+	uint64_t beyond = listing_beyond(listing);
 
-	if (piece->first) {
-		const struct sum_bucket *before = last - piece->nr;
-
-		if (before->address + before->bytes > piece->start)
-			printf("%" PRIu64 " ticks of a bucket that reaches into its beginning are not here\n",
-			       before->ticks);
-	}
-	if (last->address + last->bytes > piece->end)
+	if (before)
+		printf("%" PRIu64 " ticks of a bucket that reaches into its beginning are not here\n",
+		       before);
+	if (beyond)
 		printf("its last bucket, with %" PRIu64 " ticks, reaches beyond its end\n",
-		       last->ticks);
+		       beyond);
 }
 
-static void print_heading(const struct listing *listing)
+static void print_heading(const struct sum *sum, const struct listing *listing)
 {
-	const struct sum *sum = listing->report->sum;
 	const struct sum_piece *piece = listing->piece;
 	uint64_t bytes = listing->dso->buckets[piece->first].bytes;
 
@@ -168,58 +113,38 @@ static void print_heading(const struct listing *listing)
 	if (listing->dso->symbols.problem)
 		printf("%s\n", listing->dso->symbols.problem);
 	print_edges(listing);
-}
-
-static void print_listing(struct listing *listing)
-{
-	const struct sum_piece *piece = listing->piece;
-	bool shared = false;
-	size_t i;
-
-	for (i = piece->first; i < piece->first + piece->nr; i++)
-		share_out(listing, &listing->dso->buckets[i]);
-	for (i = 0; i < listing->instructions.nr; i++)
-		if (listing->ticks[i] && listing->others[i])
-			shared = true;
-	if (shared)
+	if (listing_shares(listing))
 		printf("+N: of this instruction or one of the next N, which begin in the same bucket\n");
-	term_heading(listing->report->term,
-		     "     ticks                 address  instruction");
-	for (i = 0; i < listing->instructions.nr; i++)
-		print_instruction(listing, i);
-	if (listing->newer)
-		printf("the source is newer than the DSO\n");
-	putchar('\n');
 }
 
 /* Returns 0, or -1 after reporting the error. */
-static int annotate(struct listing *listing)
+static int annotate(struct annotation *annotation)
 {
+	struct listing *listing = &annotation->listing;
 	const struct sum_dso *dso = listing->dso;
 	const struct sum_piece *piece = listing->piece;
-	size_t nr;
+	size_t i;
 
 	if (!symbols_known(&dso->symbols)) {
 		term_warn("%s (%s): %s", piece->name, dso->path,
 		      dso->symbols.problem ?: "there is no file of it");
 		return -1;
 	}
-	if (disassemble(dso->symbols.file, piece->start, piece->end,
-			&listing->instructions))
+	if (listing_make(listing))
 		return -1;
-	nr = listing->instructions.nr;
-	if (!nr) {
+	if (!listing->instructions.nr) {
 		term_warn("%s (%s): objdump finds no instructions", piece->name,
 		      dso->path);
 		return -1;
 	}
-	/* One more: share_out() uses the index after the last one */
-	listing->ticks = calloc(nr + 1, sizeof(*listing->ticks));
-	listing->others = calloc(nr + 1, sizeof(*listing->others));
-	if (!listing->ticks || !listing->others)
-		err(1, NULL);
-	print_heading(listing);
-	print_listing(listing);
+	print_heading(annotation->report->sum, listing);
+	term_heading(annotation->report->term,
+		     "     ticks                 address  instruction");
+	for (i = 0; i < listing->instructions.nr; i++)
+		print_instruction(annotation, i);
+	if (annotation->newer)
+		printf("the source is newer than the DSO\n");
+	putchar('\n');
 	return 0;
 }
 
@@ -227,17 +152,14 @@ static int annotate_piece(const struct report *report,
 			  const struct sum_dso *dso,
 			  const struct sum_piece *piece)
 {
-	struct listing listing = {
+	struct annotation annotation = {
 		.report = report,
-		.dso = dso,
-		.piece = piece,
+		.listing = { .dso = dso, .piece = piece },
 	};
-	int result = annotate(&listing);
+	int result = annotate(&annotation);
 
-	instructions_free(&listing.instructions);
-	sources_free(&listing.sources);
-	free(listing.ticks);
-	free(listing.others);
+	listing_free(&annotation.listing);
+	sources_free(&annotation.sources);
 	return result;
 }
 

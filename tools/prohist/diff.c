@@ -195,11 +195,10 @@ static void print_change(const struct diff_item *item, double all0, double all1)
 	putchar('\n');
 }
 
-static void print_changed(struct diff_list *list, double all0, double all1)
+static void print_changed(const struct diff_list *list, double all0, double all1)
 {
 	size_t i, shown = 0;
 
-	qsort(list->items, list->nr, sizeof(*list->items), by_change);
 	for (i = 0; i < list->nr; i++) {
 		if (!list->items[i].changed)
 			continue;
@@ -211,7 +210,7 @@ static void print_changed(struct diff_list *list, double all0, double all1)
 	printf("%zu functions compared\n", list->nr);
 }
 
-static void print_shares(struct diff *diff)
+static void print_shares(const struct diff *diff)
 {
 	term_heading(diff->term, "  before    after   change  by function");
 	if (diff->placed[0] && diff->placed[1])
@@ -219,6 +218,29 @@ static void print_shares(struct diff *diff)
 			      diff->placed[1]);
 	else
 		printf("a profile without ticks cannot be compared\n");
+}
+
+/**
+ * diff_find() - find which functions changed by more than chance
+ * @diff: the runs; receives the lists of functions, the greatest change first,
+ *	and of DSOs, for diff_free()
+ */
+void diff_find(struct diff *diff)
+{
+	struct diff_list *list = &diff->functions;
+
+	make_lists(diff);
+	if (!diff->placed[0] || !diff->placed[1])
+		return;
+	find_changed(list, diff->placed[0], diff->placed[1]);
+	qsort(list->items, list->nr, sizeof(*list->items), by_change);
+}
+
+/** diff_free() - free the lists of a comparison */
+void diff_free(struct diff *diff)
+{
+	free_list(&diff->functions);
+	free_list(&diff->dsos);
 }
 
 /**
@@ -232,20 +254,19 @@ int print_diff(struct diff *diff)
 {
 	struct verdict verdict = {};
 
-	make_lists(diff);
-	if (diff->threshold > 0)
+	if (diff->threshold > 0) {
+		make_lists(diff);
 		diff_judge(diff, &verdict);
-	else if (diff->placed[0] && diff->placed[1])
-		find_changed(&diff->functions, diff->placed[0],
-			     diff->placed[1]);
+	} else {
+		diff_find(diff);
+	}
 	if (diff->json)
 		print_diff_json(diff, &verdict);
 	else if (diff->threshold > 0)
 		print_verdict(diff, &verdict);
 	else
 		print_shares(diff);
-	free_list(&diff->functions);
-	free_list(&diff->dsos);
+	diff_free(diff);
 	if (!verdict.problem && verdict.verdict <= GATE_SLOWER)
 		return verdict.verdict;
 	return 2;

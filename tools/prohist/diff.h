@@ -91,6 +91,8 @@ struct verdict {
 	const struct diff_item *worst;
 };
 
+void diff_find(struct diff *diff);
+void diff_free(struct diff *diff);
 int print_diff(struct diff *diff);
 int diff_side(const struct diff *diff, size_t run);
 void diff_print_name(const struct diff_item *item);

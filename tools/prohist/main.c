@@ -43,13 +43,15 @@ enum status {
 
 /*
  * Flags of a format: not for a terminal; prints one DSO; for other programs, and
- * lacks the summary; heeds --sort and --fields; can show inlined functions.
+ * lacks the summary; heeds --sort and --fields; can show inlined functions;
+ * prints differences.
  */
 #define FORMAT_BINARY	1u
 #define FORMAT_DSO	2u
 #define FORMAT_FOREIGN	4u
 #define FORMAT_ROWS	8u
 #define FORMAT_INLINED	16u
+#define FORMAT_DIFF	32u
 
 /**
  * struct format - an argument of --format
@@ -65,8 +67,9 @@ struct format {
 
 /* The first one is the default. */
 static const struct format formats[] = {
-	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED },
-	{ "json", print_json, FORMAT_INLINED },
+	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF },
+	{ "html", print_html, FORMAT_BINARY | FORMAT_DIFF },
+	{ "json", print_json, FORMAT_INLINED | FORMAT_DIFF },
 	{ "bolt", write_bolt, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
 	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
@@ -94,6 +97,7 @@ enum {
 	OPTION_DSO,
 	OPTION_FAIL_OVER,
 	OPTION_FIELDS,
+	OPTION_HTML,
 	OPTION_INLINE,
 	OPTION_NAMES,
 	OPTION_NO_PAGER,
@@ -112,7 +116,6 @@ struct options {
 	bool diff;
 	bool inlined;
 	double fail_over;
-	bool json;
 	bool lines;
 	bool no_pager;
 	unsigned int keys;
@@ -148,9 +151,10 @@ static const char help[] =
 	"                             or directories with several runs\n"
 	"      --fail-over=PERCENT    with --diff, exit with 1 if any CPU time grew by\n"
 	"                             more than PERCENT of all, 2 if that is unknown\n"
-	"  -f, --format=FORMAT        print text (default), csv, json or svg; bolt,\n"
+	"  -f, --format=FORMAT        print text (default), csv, html, json or svg; bolt,\n"
 	"                             callgrind, dos, firefox, folded, gmon, perf,\n"
 	"                             pprof or speedscope for other programs\n"
+	"      --html                 the same as --format=html\n"
 	"  -l, --lines                show source lines instead of functions\n"
 	"  -n, --top=N                show at most N functions or lines (default 30;\n"
 	"                             0 shows all)\n"
@@ -338,6 +342,8 @@ static int parse_option(struct options *options, int letter)
 		return parse_names(optarg);
 	case OPTION_FAIL_OVER:
 		return parse_fail_over(options, optarg);
+	case OPTION_HTML:
+		return parse_format(options, "html");
 	case OPTION_DEBUGINFO_PATH:
 		symbols_look_in(optarg);
 		return 0;
@@ -373,12 +379,13 @@ static int check(struct options *options)
 	if (options->fail_over > 0 && (options->selection.dsos.nr ||
 				       options->selection.symbols.nr))
 		return usage("--fail-over judges whole programs: give no --dso and no --symbol");
-	/* The only exception */
-	options->json = options->diff && options->format->print == print_json;
-	if (options->buckets + options->diff + options->lines +
-	    !!options->function + (options->format != formats) -
-	    options->json > 1)
-		return usage("--annotate, --buckets, --diff, --lines and --format are mutually exclusive, except --diff --format=json");
+	if (options->diff && !(options->format->flags & FORMAT_DIFF))
+		return usage("--diff works only with --format=text, json and --format=html");
+	if (options->fail_over > 0 && options->format->print == print_html)
+		return usage("--fail-over works only with --format=text and json");
+	if (options->buckets + options->lines + !!options->function +
+	    (options->diff || options->format != formats) > 1)
+		return usage("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
 	if (options->lines)
 		options->format = &by_lines;
 	if (options->function)
@@ -410,6 +417,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "fail-over", required_argument, NULL, OPTION_FAIL_OVER },
 		{ "format", required_argument, NULL, 'f' },
 		{ "lines", no_argument, NULL, 'l' },
+		{ "html", no_argument, NULL, OPTION_HTML },
 		{ "top", required_argument, NULL, 'n' },
 		{ "comm", required_argument, NULL, OPTION_COMM },
 		{ "dso", required_argument, NULL, OPTION_DSO },
@@ -660,6 +668,33 @@ static int print_added(const struct term *term, const struct options *options,
 	return result;
 }
 
+/* Print the sums of both sides beside each other. */
+static int print_beside(const struct term *term, const struct options *options,
+			const struct runs *runs)
+{
+	struct sum sums[2] = {};
+	struct diff diff = { .sums = sums, .nr = { 1, 1 } };
+	const struct report report = {
+		.term = term,
+		.runs = runs->list,
+		.nr = runs->nr,
+		.sum = &sums[1],
+		.before = runs->first,
+		.diff = &diff,
+	};
+	int result;
+
+	add_up(&sums[0], options, runs->list, runs->first);
+	add_up(&sums[1], options, runs->list + runs->first,
+	       runs->nr - runs->first);
+	diff_find(&diff);
+	result = options->format->print(&report);
+	diff_free(&diff);
+	sum_free(&sums[0]);
+	sum_free(&sums[1]);
+	return result;
+}
+
 static enum status print_difference(const struct term *term,
 				    const struct options *options,
 				    const struct runs *runs)
@@ -671,7 +706,7 @@ static enum status print_difference(const struct term *term,
 		.sums = sums,
 		.nr = { runs->first, runs->nr - runs->first },
 		.paths = options->files,
-		.json = options->json,
+		.json = options->format->print == print_json,
 		.threshold = options->fail_over,
 		.top = options->top,
 	};
@@ -704,6 +739,9 @@ static enum status print_runs(const struct term *term,
 {
 	if (select_ticks(options, runs))
 		return failure(options);
+	if (options->diff && options->format->print == print_html)
+		return print_beside(term, options, runs) ? STATUS_FILE :
+			STATUS_OK;
 	if (options->diff)
 		return print_difference(term, options, runs);
 	if (options->buckets)

@@ -11,12 +11,16 @@
 #include "prohist/rows.h"
 #include "util/term.h"
 
+struct diff;
+
 /**
  * struct report - what a format prints
  * @term: standard output, where all formats print
  * @runs: the runs read
  * @nr: number of runs, at least one
  * @sum: the finished sum of the runs; empty if the format does not use it
+ * @before: with @diff, number of runs before; @sum is that of those after
+ * @diff: differences between two sums, to print; or NULL
  * @dso: name of the DSO to print, or NULL
  * @function: name of the function to annotate, or NULL
  * @keys: ROW_*: what --sort names, or 0
@@ -28,6 +32,8 @@ struct report {
 	const struct prf *runs;
 	size_t nr;
 	const struct sum *sum;
+	size_t before;
+	const struct diff *diff;
 	const char *dso;
 	const char *function;
 	unsigned int keys;
@@ -44,6 +50,7 @@ int print_csv(const struct report *report);
 int print_json(const struct report *report);
 int print_folded(const struct report *report);
 int write_bolt(const struct report *report);
+int print_html(const struct report *report);
 int write_callgrind(const struct report *report);
 int write_dos(const struct report *report);
 int print_firefox(const struct report *report);

@@ -60,11 +60,11 @@ check 'objects of few ticks are listed' picture "$dir/b.svg" texts \
 	'other DSOs' /nonexistent/small.so
 
 # Names that contain markup
-evil=$'</title></svg><script>alert(1)</script> & "\'\x01\x1b \xff \xef\xbf\xbf'
+evil=$'</title></svg><script>alert(1)</script> & "\'\x01\x1b \xff \xef\xbf\xbf \xc2\x9b'
 COMMAND=$evil "$dir/synthesize" "$dir/c.prf" "/tmp/$evil" '' 0 1000 10 500
 "$prohist" --format=svg "$dir/c.prf" > "$dir/c.svg"
 shown=$(printf '%b' '</title></svg><script>alert(1)</script> & "'\'\
-'\ufffd\ufffd \ufffd \ufffd')
+'\ufffd\ufffd \ufffd \ufffd \ufffd')
 check 'hostile names are names' picture "$dir/c.svg" command "$shown"
 check 'and nothing else' picture "$dir/c.svg" alone
 

@@ -2,7 +2,8 @@
 /*
  * shapes.c - text and shapes of the SVG picture
  *
- * Names may be any bytes: those that XML does not allow become U+FFFD.
+ * Names may be any bytes: control characters, and what XML does not allow, become
+ * U+FFFD.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,11 +12,11 @@
 #include "prohist/format/svg/svg.h"
 #include "util/utf8.h"
 
-/* Length of the first character, or 0 if XML does not allow it. */
+/* Length of the first character, or 0 if XML or HTML does not allow it. */
 static int allowed(const char *s)
 {
-	if ((unsigned char)*s < ' ' || *s == 0x7f ||
-	    !strncmp(s, "\xef\xbf\xbe", 3) || !strncmp(s, "\xef\xbf\xbf", 3))
+	if (!utf8_text(s) || !strncmp(s, "\xef\xbf\xbe", 3) ||
+	    !strncmp(s, "\xef\xbf\xbf", 3))
 		return 0;
 	return utf8_length(s);
 }
@@ -51,7 +52,7 @@ size_t svg_characters(const char *string)
 }
 
 /**
- * svg_string() - write a string, escaped for XML
+ * svg_string() - write a string, escaped for XML and HTML
  * @svg: the picture
  * @string: any bytes
  * @most: maximum number of characters; 0 for all

@@ -18,6 +18,18 @@
 #define DRAWN_MOST	10
 #define LISTED_MOST	12
 
+/* Colours of the strips. */
+const char svg_palette[] =
+	".bed{fill:#e6e9ee}\n"
+	".c0{fill:#2a6fc9}.c1{fill:#2f9e77}.c2{fill:#8d6bc1}.c3{fill:#8a94a3}\n"
+	".h0{fill:#f5cf8a}.h1{fill:#f3a84e}.h2{fill:#ee7f2d}.h3{fill:#dc5320}.h4{fill:#b52c1c}.h5{fill:#780f1b}\n"
+	"rect:hover{opacity:.7}\n"
+	"@media(prefers-color-scheme:dark){\n"
+	".bed{fill:#262d38}\n"
+	".c0{fill:#5a9bf0}.c1{fill:#4cc59a}.c2{fill:#b394e6}\n"
+	".h0{fill:#6b4520}.h1{fill:#96551c}.h2{fill:#c86a1b}.h3{fill:#f08f2c}.h4{fill:#ffbd55}.h5{fill:#fff0b8}\n"
+	"}\n";
+
 static const char style[] =
 	"svg{background:#fff;color-scheme:light dark}\n"
 	"text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1d2430}\n"
@@ -34,14 +46,10 @@ static const char style[] =
 	".number{font-size:10px;font-weight:600;fill:#fff}\n"
 	".warning{fill:#a33b00}\n"
 	".page{fill:#fff}\n"
-	".bed{fill:#e6e9ee}\n"
 	".line{fill:#aab2bd}\n"
 	".flag,.extent{fill:#33415c}\n"
 	".extent{opacity:.6}\n"
 	".pole{fill:none;stroke:#33415c;stroke-width:1;opacity:.55}\n"
-	".c0{fill:#2a6fc9}.c1{fill:#2f9e77}.c2{fill:#8d6bc1}.c3{fill:#8a94a3}\n"
-	".h0{fill:#f5cf8a}.h1{fill:#f3a84e}.h2{fill:#ee7f2d}.h3{fill:#dc5320}.h4{fill:#b52c1c}.h5{fill:#780f1b}\n"
-	"rect:hover{opacity:.7}\n"
 	"@media(prefers-color-scheme:dark){\n"
 	"svg{background:#12161d}\n"
 	"text{fill:#e3e8ef}\n"
@@ -49,12 +57,9 @@ static const char style[] =
 	".address,.label,.small,.soft{fill:#95a0af}\n"
 	".number{fill:#12161d}\n"
 	".warning{fill:#ffb07a}\n"
-	".bed{fill:#262d38}\n"
 	".line{fill:#566070}\n"
 	".flag,.extent{fill:#c3cede}\n"
 	".pole{stroke:#c3cede}\n"
-	".c0{fill:#5a9bf0}.c1{fill:#4cc59a}.c2{fill:#b394e6}\n"
-	".h0{fill:#6b4520}.h1{fill:#96551c}.h2{fill:#c86a1b}.h3{fill:#f08f2c}.h4{fill:#ffbd55}.h5{fill:#fff0b8}\n"
 	"}\n";
 
 /* Draw a number with its label above; returns the x of the next one. */
@@ -150,11 +155,44 @@ static int more_first(const void *a, const void *b)
 	return o->ticks < p->ticks ? 1 : o->ticks > p->ticks ? -1 : 0;
 }
 
-static bool worth_it(const struct svg *svg, const struct sum_dso *dso)
+static bool worth_it(const struct sum *sum, const struct sum_dso *dso)
 {
 	return dso->end > dso->start && dso->end < 1ULL << 63 &&
-		dso->nr_pieces &&
-		sum_percent(svg->sum, dso->ticks) >= DRAWN_PERCENT;
+		dso->nr_pieces && sum_percent(sum, dso->ticks) >= DRAWN_PERCENT;
+}
+
+/**
+ * svg_choose() - choose the DSOs whose text is worth a strip
+ * @sum: the sum
+ * @drawn: receives their number
+ * @nr: receives the number of all DSOs with ticks
+ *
+ * Return: the DSOs with ticks, to be freed: first those chosen, then the
+ * others, each with most ticks first.
+ */
+const struct sum_dso **svg_choose(const struct sum *sum, size_t *drawn,
+				  size_t *nr)
+{
+	const struct sum_dso **dsos = calloc(2 * sum->nr_dsos + 1,
+					     sizeof(*dsos));
+	const struct sum_dso **others = dsos + sum->nr_dsos;
+	size_t nr_others = 0, i;
+
+	if (!dsos)
+		err(1, NULL);
+	for (i = 0; i < sum->nr_dsos; i++)
+		dsos[i] = &sum->dsos[i];
+	qsort(dsos, sum->nr_dsos, sizeof(*dsos), more_first);
+	*drawn = 0;
+	for (i = 0; i < sum->nr_dsos; i++) {
+		if (*drawn < DRAWN_MOST && worth_it(sum, dsos[i]))
+			dsos[(*drawn)++] = dsos[i];
+		else if (dsos[i]->ticks)
+			others[nr_others++] = dsos[i];
+	}
+	memmove(dsos + *drawn, others, nr_others * sizeof(*dsos));
+	*nr = *drawn + nr_others;
+	return dsos;
 }
 
 static void list_dso(struct svg *svg, const struct sum_dso *dso)
@@ -198,23 +236,12 @@ static void draw_others(struct svg *svg, const struct sum_dso **dsos,
 
 static void draw_dsos(struct svg *svg)
 {
-	size_t nr = svg->sum->nr_dsos, drawn = 0, others = 0, i;
-	const struct sum_dso **dsos = calloc(nr + 1, sizeof(*dsos));
+	size_t drawn, nr, i;
+	const struct sum_dso **dsos = svg_choose(svg->sum, &drawn, &nr);
 
-	if (!dsos)
-		err(1, NULL);
-	for (i = 0; i < nr; i++)
-		dsos[i] = &svg->sum->dsos[i];
-	qsort(dsos, nr, sizeof(*dsos), more_first);
-	for (i = 0; i < nr; i++) {
-		if (drawn < DRAWN_MOST && worth_it(svg, dsos[i])) {
-			svg_dso(svg, dsos[i]);
-			drawn++;
-		} else if (dsos[i]->ticks) {
-			dsos[others++] = dsos[i];
-		}
-	}
-	draw_others(svg, dsos, others);
+	for (i = 0; i < drawn; i++)
+		svg_dso(svg, dsos[i]);
+	draw_others(svg, dsos + drawn, nr - drawn);
 	free(dsos);
 }
 
@@ -255,9 +282,9 @@ int print_svg(const struct report *report)
 	       2 * SVG_LEFT + SVG_WIDTH, svg.y + SVG_LEFT,
 	       2 * SVG_LEFT + SVG_WIDTH, svg.y + SVG_LEFT);
 	svg_string(&head, report->sum->command, 0);
-	printf("</title>\n<style>\n%s</style>\n"
+	printf("</title>\n<style>\n%s%s</style>\n"
 	       "<rect width=\"100%%\" height=\"100%%\" class=\"page\"/>\n%s</svg>\n",
-	       style, body);
+	       style, svg_palette, body);
 	free(body);
 	return 0;
 }

@@ -45,6 +45,8 @@ struct svg_strip {
 	uint64_t end;
 };
 
+extern const char svg_palette[];
+
 void svg_string(const struct svg *svg, const char *string, size_t most);
 size_t svg_characters(const char *string);
 void svg_name(const struct svg *svg, double x, double y, const char *class,
@@ -61,5 +63,7 @@ uint64_t svg_strip(const struct svg *svg, const struct svg_strip *strip,
 		   const struct sum_piece *piece);
 void svg_heats(const struct svg *svg, double x, double y);
 void svg_dso(struct svg *svg, const struct sum_dso *dso);
+const struct sum_dso **svg_choose(const struct sum *sum, size_t *drawn,
+				  size_t *nr);
 
 #endif /* SVG_H */
