@@ -35,6 +35,11 @@
 #include "fallback_profile.h"
 #include "schedule.h"
 
+/* timer_create(2) has this name, the GNU C library before 2.41 only this member */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id	_sigev_un._tid
+#endif
+
 #define FALLBACK_SIGNAL		SIGURG
 
 /*
@@ -265,7 +270,7 @@ static int fallback_timer_create(const struct fallback_clock *clock, pid_t tid)
 	struct sigevent event = {
 		.sigev_notify = tid ? SIGEV_THREAD_ID : SIGEV_SIGNAL,
 		.sigev_signo = FALLBACK_SIGNAL,
-		._sigev_un._tid = tid,
+		.sigev_notify_thread_id = tid,
 	};
 	int timer;
 

@@ -33,7 +33,7 @@
 #define FALLBACK_HAS_PC		true
 #else
 #define FALLBACK_HAS_PC		false
-#define FALLBACK_PC(context)	0
+#define FALLBACK_PC(context)	((void)(context), 0)
 #endif
 
 /**

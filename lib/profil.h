@@ -3,7 +3,8 @@
  * profil.h - execution time profiles, counted by the kernel
  *
  * Declares the functions of the library other than profil() of <unistd.h> and
- * sprofil() of <sys/profil.h>, whose prototypes are those of the C library.
+ * sprofil() of <sys/profil.h>, whose prototypes are those of the C library; and
+ * these two as well where the C library has neither, as musl.
  * <linux/profil.h> documents the structures.
  *
  * Documentation/contract.rst states what profil() and sprofil() promise. Where
@@ -36,12 +37,36 @@
 #ifndef LIBPROFIL_H
 #define LIBPROFIL_H
 
+#include <sys/time.h>
+#include <sys/types.h>
+
+#ifdef __GLIBC__
 #include <sys/profil.h>
+#endif
 
 #include <linux/profil.h>
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#ifndef __GLIBC__
+/* As the GNU C library has them in <sys/profil.h> and <unistd.h> */
+struct prof {
+	void *pr_base;
+	size_t pr_size;
+	size_t pr_off;
+	unsigned long pr_scale;
+};
+
+#define PROF_USHORT	0
+#define PROF_UINT	(1u << 0)
+#define PROF_FAST	(1u << 1)
+
+int profil(unsigned short *samples, size_t size, size_t offset,
+	   unsigned int scale);
+int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
+	    unsigned int flags);
 #endif
 
 /* Flags of sprofil_irix(): 16-bit counters, 32-bit counters, ticks each 1 ms */
