@@ -3,27 +3,41 @@
 # profil: execution time profiles by the kernel. "make help" lists the targets.
 
 O := build
+override O := $(abspath $(O))
+# Not for the kernel's Makefile, which has an O of its own
+MAKEOVERRIDES := $(filter-out O=%,$(MAKEOVERRIDES))
 export PROFIL_TOP := $(CURDIR)
 
-# Build the module for the newest kernel, unless KDIR names the build tree of
-# another one.
-KDIR ?= $(lastword $(sort $(wildcard /lib/modules/*/build)))
+include common.mk
+
+# The build tree of the kernel to build the module for: of the running one if
+# its headers are installed, otherwise of the newest that has headers.
+modules := /lib/modules
+trees := $(patsubst %/Makefile,%,$(wildcard $(modules)/*/build/Makefile))
+KDIR := $(or $(KDIR),$(filter $(modules)/$(shell uname -r)/%,$(trees)), \
+	     $(shell printf '%s\n' $(trees) | sort -V | tail -n 1))
 debug_tree := $(O)/debug-kernel
 
-W ?= 1
+all: needs
+	+@$(MAKE) O=$(O) module lib tools
 
-all: module lib examples tools tests
+# Names everything that is missing at once.
+needs:
+	+@$(MAKE) -s -k O=$(O) headers
+
+headers: kernel-headers tools-headers
 
 help:
-	@echo 'make            build the module, the library, the tools, the'
-	@echo '                examples and the tests'
+	@echo 'make            build what "make install" installs: the module, the'
+	@echo '                library and the tools'
+	@echo 'make examples   build the programs of lib/examples'
 	@echo 'make demo       set up, build, profile real programs in a guest'
 	@echo 'make demo-fallback   the same for the library without the module,'
 	@echo '                on this machine'
 	@echo 'make test       set up, build, and run all tests, on both clocks'
 	@echo 'make test ONLY=NAME'
 	@echo '                run one step (style, unit, prohist, fuzz, guest,'
-	@echo '                profil, ...) or one test program'
+	@echo '                profil, install, ...) or one test program'
 	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
 	@echo '                minutes, and 10 to build that kernel first)'
 	@echo 'make test-long  run hundreds of hostile processes beside an'
@@ -42,12 +56,27 @@ help:
 	@echo '                module/symbols'
 	@echo 'make sparse     check the module with sparse'
 	@echo 'make checkpatch check the style of all C files and shell scripts'
-	@echo 'make install    install the library and the tools; DESTDIR and'
-	@echo '                prefix set the place'
 	@echo 'make clean      remove all products except the debug kernel'
 	@echo
+	@echo 'make install    install what "make" builds, for one kernel'
+	@echo 'make install-user'
+	@echo '                install all of that except the module'
+	@echo 'make modules_install'
+	@echo '                install the module, for one kernel'
+	@echo 'make dkms-install'
+	@echo '                have DKMS build and install the module for each'
+	@echo '                kernel'
+	@echo 'make sign       sign the module with the key KEY and the certificate'
+	@echo '                CERT (default: the ones of DKMS)'
+	@echo 'make uninstall  remove everything that these have installed'
+	@echo
 	@echo 'KDIR=DIR        build the module for the kernel whose build tree'
-	@echo '                is DIR; now $(KDIR)'
+	@echo '                is DIR (default: $(KDIR))'
+	@echo 'O=DIR           build in DIR (default: build); not for tests'
+	@echo 'prefix=DIR      install below DIR (default: /usr/local)'
+	@echo 'DESTDIR=DIR     install into DIR, as a package, without depmod and'
+	@echo '                dkms'
+	@echo 'W=1             build the module with more warnings'
 
 setup:
 	@selftests/bin/setup
@@ -58,26 +87,30 @@ setup:
 # Not "make kernelrelease": with Debian's headers, it prints the wrong release.
 release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 		$(1)/include/generated/utsrelease.h)
-module_tree = $(CURDIR)/$(O)/module/$(call release,$(1))
+module_tree = $(O)/module/$(call release,$(1))
 
 sources := $(addprefix $(CURDIR)/, Kbuild module uapi)
 
 # $(call build_module,KERNEL TREE,MODULE TREE,ARGUMENTS,SOURCES); the +, because
 # make does not notice that the recipe calls make
 define build_module
-	@test -e '$(1)/Makefile' || { \
-		echo "no kernel headers in '$(1)': run 'make setup'" >&2; \
-		exit 1; }
 	@mkdir -p '$(2)'
 	@find '$(2)' -xtype l -delete
 	@cp -rsf $(4) '$(2)'
 	+$(MAKE) -C '$(1)' M='$(2)' W=$(W) $(3) modules
 endef
 
-module:
+kernel-headers:
+	@test -e '$(KDIR)/Makefile' || { \
+		echo "profil: kernel headers are missing; install" \
+			"linux-headers-$(shell uname -r), or set KDIR to the" \
+			"build tree of another kernel" >&2; \
+		exit 1; }
+
+module: kernel-headers
 	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),,$(sources))
 
-sparse:
+sparse: kernel-headers
 	$(call build_module,$(KDIR),$(call module_tree,$(KDIR)),C=2,$(sources))
 
 symcheck: module
@@ -89,24 +122,32 @@ checkpatch:
 # --- everything else
 
 lib:
-	$(MAKE) -C lib O=$(CURDIR)/$(O) libs
+	$(MAKE) -C lib O=$(O) libs
 
 examples: lib
-	$(MAKE) -C lib O=$(CURDIR)/$(O) examples
+	$(MAKE) -C lib O=$(O) examples
 
 tools:
-	$(MAKE) -C tools O=$(CURDIR)/$(O)
+	$(MAKE) -C tools O=$(O)
+
+tools-headers:
+	@$(MAKE) -C tools O=$(O) headers
 
 # A module that one test loads; without kernel headers, it is not built and the
 # test is skipped.
-refuse_tree = $(CURDIR)/$(O)/selftests/refuse/$(call release,$(1))
+refuse_tree = $(O)/selftests/refuse/$(call release,$(1))
 refuse_sources := $(wildcard $(CURDIR)/selftests/refuse/*)
 
 refuse:
 	$(call build_module,$(KDIR),$(call refuse_tree,$(KDIR)),,$(refuse_sources))
 
 tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
-	$(MAKE) -C selftests O=$(CURDIR)/$(O)
+	$(MAKE) -C selftests O=$(O)
+
+# The guest's kernel need not be the one that runs here.
+demo test test-debug test-long test-viewers images bench bench-quick: \
+	export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
+demo test test-debug test-long images bench bench-quick: export W = 1
 
 demo: setup
 	$(MAKE) -s module examples tests
@@ -142,7 +183,7 @@ images: setup
 	@Documentation/images/make
 
 fuzz: setup
-	@$(MAKE) -s -C selftests/host/unit O=$(CURDIR)/$(O) fuzz
+	@$(MAKE) -s -C selftests/host/unit O=$(O) fuzz
 
 bench bench-quick:
 	@bench/setup
@@ -150,25 +191,87 @@ bench bench-quick:
 	@bench/run $(@:bench-%=%)
 
 bench-programs: lib bench-floor
-	$(MAKE) -C bench O=$(CURDIR)/$(O)
+	$(MAKE) -C bench O=$(O)
 
-floor_tree = $(CURDIR)/$(O)/bench/floor/$(call release,$(KDIR))
+floor_tree = $(O)/bench/floor/$(call release,$(KDIR))
 
 bench-floor:
 	$(call build_module,$(KDIR),$(floor_tree),,$(wildcard $(CURDIR)/bench/floor/*))
 
 debug-module:
-	$(call build_module,$(CURDIR)/$(debug_tree),$(call module_tree,$(debug_tree)),,$(sources))
-	$(call build_module,$(CURDIR)/$(debug_tree),$(call refuse_tree,$(debug_tree)),,$(refuse_sources))
+	$(call build_module,$(debug_tree),$(call module_tree,$(debug_tree)),,$(sources))
+	$(call build_module,$(debug_tree),$(call refuse_tree,$(debug_tree)),,$(refuse_sources))
 
-install: lib tools
-	$(MAKE) -C lib O=$(CURDIR)/$(O) install
-	$(MAKE) -C tools O=$(CURDIR)/$(O) install
+# --- installing
+
+# These directories take the same files with any prefix that systemd and kmod
+# search: /usr and /usr/local.
+udevdir := $(prefix)/lib/udev/rules.d
+modprobedir := $(prefix)/lib/modprobe.d
+modulesloaddir := $(prefix)/lib/modules-load.d
+
+in_udevdir := config/70-profil.rules
+in_modprobedir := config/modprobe.d/profil.conf
+in_modulesloaddir := config/modules-load.d/profil.conf
+directories := udevdir modprobedir modulesloaddir
+
+install: install-user modules_install
+
+install-user: lib tools
+	$(MAKE) -C lib O=$(O) install
+	$(MAKE) -C tools O=$(O) install
+	$(install_files)
+
+# Not by Kbuild, which would keep the name of our directory in the path.
+release_here = $(call release,$(KDIR))
+updates = $(DESTDIR)/lib/modules/$(release_here)/updates
+
+modules_install: module
+	$(INSTALL) -d '$(updates)'
+	$(INSTALL) -m 644 $(call module_tree,$(KDIR))/module/profil.ko '$(updates)'
+	$(if $(DESTDIR),,depmod $(release_here))
+
+dkms_source := $(DESTDIR)/usr/src/profil-$(VERSION)
+
+dkms-install:
+	$(INSTALL) -d '$(dkms_source)/module' '$(dkms_source)/uapi/linux'
+	$(INSTALL) -m 644 dkms.conf Kbuild '$(dkms_source)'
+	$(INSTALL) -m 644 $(wildcard module/*.[ch]) module/Kbuild \
+		'$(dkms_source)/module'
+	$(INSTALL) -m 644 uapi/linux/profil.h '$(dkms_source)/uapi/linux'
+	$(if $(DESTDIR),,dkms install profil/$(VERSION))
+
+# The keys that DKMS signs with
+KEY ?= /var/lib/dkms/mok.key
+CERT ?= /var/lib/dkms/mok.pub
+hash = $(or $(shell sed -n 's/^CONFIG_MODULE_SIG_HASH="\(.*\)"/\1/p' \
+		$(KDIR)/.config),sha256)
+
+sign: module
+	@test -r '$(KEY)' -a -r '$(CERT)' || { \
+		echo "profil: cannot read $(KEY) and $(CERT); see 'Secure" \
+			"Boot' in Documentation/getting-started.rst" >&2; \
+		exit 1; }
+	$(KDIR)/scripts/sign-file $(hash) '$(KEY)' '$(CERT)' \
+		$(call module_tree,$(KDIR))/module/profil.ko
+
+installed = $(wildcard $(DESTDIR)/lib/modules/*/updates/profil.ko)
+
+uninstall:
+	$(MAKE) -C lib O=$(O) uninstall
+	$(MAKE) -C tools O=$(O) uninstall
+	$(uninstall_files)
+	$(if $(DESTDIR),,test ! -d '$(dkms_source)' || \
+		dkms remove profil/$(VERSION) --all)
+	rm -rf '$(dkms_source)' $(installed)
+	$(if $(DESTDIR),,$(foreach ko,$(installed), \
+		depmod $(word 3,$(subst /, ,$(ko)))$(newline)))
 
 clean:
 	rm -rf $(O)
 
-.PHONY: all help setup module sparse symcheck checkpatch lib examples tools \
-	refuse tests demo demo-fallback test test-debug test-long test-viewers \
-	images fuzz bench bench-quick \
-	bench-programs bench-floor debug-module install clean
+.PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
+	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
+	test test-debug test-long images fuzz bench bench-quick bench-programs \
+	bench-floor debug-module install install-user modules_install \
+	dkms-install sign uninstall clean

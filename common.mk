@@ -8,5 +8,25 @@ VERSION := 0.1
 
 # Not empty if the compiler builds 64-bit programs for x86: only there do
 # mcount's stub and profil's system calls in other programs work.
-x86_64 := $(filter 2,$(shell $(CC) $(CFLAGS) -dM -E -x c /dev/null | \
-	    grep -E '__(x86_64|LP64)__' | wc -l))
+macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -include limits.h -dM -E -x c /dev/null)
+x86_64 := $(and $(filter __x86_64__,$(macros)),$(filter __LP64__,$(macros)))
+
+# Not empty if the C library is the GNU one: others have no gmon.out.
+glibc := $(filter __GLIBC__,$(macros))
+
+INSTALL ?= install
+prefix ?= /usr/local
+
+# A Makefile that installs lists the names of its directories in "directories";
+# the variable of each name is a directory, and in_NAME has the files for it.
+# Programs go to bindir.
+define newline
+
+
+endef
+mode = $(if $(filter bindir,$(1)),755,644)
+install_files = $(foreach d,$(directories),\
+	$(INSTALL) -d '$(DESTDIR)$($d)'$(newline)\
+	$(INSTALL) -m $(call mode,$d) $(in_$d) '$(DESTDIR)$($d)'$(newline))
+uninstall_files = rm -f $(foreach d,$(directories),\
+	$(patsubst %,'$(DESTDIR)$($d)/%',$(notdir $(in_$d))))
