@@ -18,6 +18,7 @@ os.chdir(TOP)
 
 PAGES = sorted(glob.glob("Documentation/man/*.[1-9]"))
 RST = sorted(glob.glob("Documentation/**/*.rst", recursive=True))
+MARKDOWN = sorted(glob.glob("*.md"))
 # Correct words that codespell rejects; a test of prohist has the last one
 WORDS = "crate,fro,siz,aplha"
 
@@ -176,7 +177,7 @@ def versions():
 
 for document in RST:
     check(f"{document} has no warning of docutils", rst, document)
-for document in ["README.md"] + RST:
+for document in MARKDOWN + RST:
     check(f"links of {document}", links, document)
     check(f"paths in {document}", paths, document)
 for page in PAGES:
