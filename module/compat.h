@@ -25,15 +25,42 @@
 #endif
 
 /*
- * Compare and exchange a 32-bit word of user memory, between user_access_begin()
- * and user_access_end(); futex_atomic_cmpxchg_inatomic() does without these.
- *
+ * Read, compare and exchange a 32-bit word of user memory, between
+ * profil_user_begin(), which is 0 if the address is not of user memory, and
+ * profil_user_end(). Without unsafe_try_cmpxchg_user() each access begins and
+ * ends one of its own. That of 5.10 for gcc 10 does not compile: it lacks
+ * another macro.
+ */
+#if defined(unsafe_try_cmpxchg_user) && defined(_ASM_EXTABLE_TYPE_REG)
+#define PROFIL_UNSAFE_CMPXCHG
+#define profil_user_begin(at)		user_access_begin(at, sizeof(*(at)))
+#define profil_user_end()		user_access_end()
+#else
+#define profil_user_begin(at)		access_ok(at, sizeof(*(at)))
+#define profil_user_end()		do { } while (0)
+#endif
+
+/* Return: 0 or -EFAULT. */
+static __always_inline int profil_get_user(u32 __user *at, u32 *value)
+{
+#ifdef PROFIL_UNSAFE_CMPXCHG
+	unsafe_get_user(*value, at, fault);
+	return 0;
+
+fault:
+	return -EFAULT;
+#else
+	return __get_user(*value, at);
+#endif
+}
+
+/*
  * Return: 1; 0 if the word was not *@old, which is up to date now; or -EFAULT.
  */
 static __always_inline int profil_try_cmpxchg_user(u32 __user *at, u32 *old,
 						   u32 new)
 {
-#ifdef unsafe_try_cmpxchg_user
+#ifdef PROFIL_UNSAFE_CMPXCHG
 	return unsafe_try_cmpxchg_user(at, old, new, fault);
 
 fault:
@@ -75,6 +102,19 @@ static inline struct page *profil_find_page(struct address_space *mapping,
 #else
 #define PROFIL_CHARGES_ACTIVE_MEMCG	false
 #endif
+
+/* For a task. That of 5.10 refers to a variable that is not exported. */
+static inline struct mem_cgroup *profil_set_active_memcg(struct mem_cgroup *memcg)
+{
+#if defined(PROFIL_HAVE_FOLIO) || !defined(CONFIG_MEMCG)
+	return set_active_memcg(memcg);
+#else
+	struct mem_cgroup *old = current->active_memcg;
+
+	current->active_memcg = memcg;
+	return old;
+#endif
+}
 
 /*
  * The memory cgroup of a task, with a reference; NULL without one. Context:

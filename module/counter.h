@@ -89,16 +89,17 @@ profil_counter_add_word(u32 __user *at, struct profil_counter counter, u32 nr)
 	int done = -EFAULT;
 	u32 old;
 
-	if (!user_access_begin(at, sizeof(*at)))
+	if (!profil_user_begin(at))
 		goto failed;
-	unsafe_get_user(old, at, fault);
+	if (profil_get_user(at, &old))
+		goto fault;
 	do {
 		u32 new = profil_counter_sum(counter, old, nr, &added);
 
 		done = profil_try_cmpxchg_user(at, &old, new);
 	} while (unlikely(!done) && --tries);
 fault:
-	user_access_end();
+	profil_user_end();
 	if (likely(done > 0))
 		return added;
 failed:

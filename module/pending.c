@@ -117,14 +117,14 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 	if (!owner)
 		return VM_FAULT_RETRY;
 
-	old = set_active_memcg(memcg);
+	old = profil_set_active_memcg(memcg);
 	if (profil_vma_is_shared_tmpfs(vma))
 		page = profil_get_page(vma->vm_file->f_mapping,
 				       vma->vm_pgoff +
 				       ((addr - vma->vm_start) >> PAGE_SHIFT),
 				       true);
 	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
-	set_active_memcg(old);
+	profil_set_active_memcg(old);
 	if (page)
 		put_page(page);
 	mem_cgroup_put(memcg);
@@ -238,10 +238,10 @@ static struct page *profil_get_shared_page(struct profil_session *session,
 	rcu_read_lock();
 	memcg = profil_get_memcg(current);
 	rcu_read_unlock();
-	old = set_active_memcg(memcg);
+	old = profil_set_active_memcg(memcg);
 	page = profil_get_page(mapping, offset >> PAGE_SHIFT,
 			       profil_is_own_memory());
-	set_active_memcg(old);
+	profil_set_active_memcg(old);
 	mem_cgroup_put(memcg);
 	return page;
 }
