@@ -69,6 +69,8 @@ help:
 	@echo 'make sign       sign the module with the key KEY and the certificate'
 	@echo '                CERT (default: the ones of DKMS)'
 	@echo 'make uninstall  remove everything that these have installed'
+	@echo 'make deb        build Debian packages of the last commit in a chroot,'
+	@echo '                and check, install and purge them there'
 	@echo
 	@echo 'KDIR=DIR        build the module for the kernel whose build tree'
 	@echo '                is DIR (default: $(KDIR))'
@@ -267,6 +269,9 @@ uninstall:
 	$(if $(DESTDIR),,$(foreach ko,$(installed), \
 		depmod $(word 3,$(subst /, ,$(ko)))$(newline)))
 
+deb:
+	packaging/deb
+
 clean:
 	rm -rf $(O)
 
@@ -274,4 +279,4 @@ clean:
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
 	test test-debug test-long images fuzz bench bench-quick bench-programs \
 	bench-floor debug-module install install-user modules_install \
-	dkms-install sign uninstall clean
+	dkms-install sign uninstall deb clean

@@ -8,7 +8,8 @@ VERSION := 0.1
 
 # Not empty if the compiler builds 64-bit programs for x86: only there do
 # mcount's stub and profil's system calls in other programs work.
-macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -include limits.h -dM -E -x c /dev/null)
+macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -include limits.h -dM -E -x c \
+	    /dev/null 2> /dev/null)
 x86_64 := $(and $(filter __x86_64__,$(macros)),$(filter __LP64__,$(macros)))
 
 # Not empty if the C library is the GNU one: others have no gmon.out.
