@@ -20,7 +20,7 @@ PAGES = sorted(glob.glob("Documentation/man/*.[1-9]"))
 RST = sorted(glob.glob("Documentation/**/*.rst", recursive=True))
 MARKDOWN = sorted(glob.glob("*.md"))
 # Correct words that codespell rejects; a test of prohist has the last one
-WORDS = "crate,fro,siz,aplha"
+WORDS = "crate,fro,siz,aplha,buildd,parm"
 
 number = failed = 0
 
@@ -163,7 +163,11 @@ def versions():
     """Return files whose version differs from that in common.mk."""
     places = [("common.mk", r"^VERSION := (\S+)"),
               ("dkms.conf", r'^PACKAGE_VERSION="([^"]+)"'),
-              ("module/main.c", r'MODULE_VERSION\("([^"]+)"\)')]
+              ("module/main.c", r'MODULE_VERSION\("([^"]+)"\)'),
+              ("NEWS", r"^Version (\S+)"),
+              ("debian/changelog", r"^profil \(([^)-]+)-"),
+              ("packaging/profil.spec", r"^Version: +(\S+)"),
+              ("packaging/PKGBUILD", r"^pkgver=(\S+)")]
     places += [(page, r'^\.TH \S+ \S+ \S+ "profil ([^"]+)"') for page in PAGES]
     found = {}
     for path, pattern in places:
