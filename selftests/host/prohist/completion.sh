@@ -70,7 +70,7 @@ formats_are_right()
 			> /dev/null || return
 	done
 	sed -n 's/^\t{ "\([a-z]*\)", [a-z]*_[a-z]*,.*/\1/p' \
-		"$here/../../../tools/prohist/main.c" | sort |
+		"$here/../../../tools/prohist/options.c" | sort |
 		diff - <(printf '%s\n' "$formats" | sort)
 }
 check 'the formats' formats_are_right

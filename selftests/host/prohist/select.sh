@@ -144,6 +144,19 @@ check 'names that are not near are not suggested' fails 1 \
 # Every format
 check 'JSON of a program' shows '"ticks": 400|"ticks": 700' --format=json \
 	--comm=cc1
+programs_add_up()
+{
+	"$prohist" --format=json --symbol=fixed_beta --symbol=fixed_alpha \
+		"$dir/build.prf" > "$dir/select.json"
+	python3 - "$dir/select.json" <<- 'END'
+		import json, sys
+		profile = json.load(open(sys.argv[1]))
+		assert profile["programs"] == [{"name": "cc1", "ticks": 900}]
+		assert profile["summary"]["unselected"] == 110
+		assert profile["summary"]["adds_up"]
+	END
+}
+check 'JSON has the programs, and what is not selected' programs_add_up
 lacking()
 {
 	"$prohist" --format="$1" --comm=make "$dir/build.prf" > "$dir/select.out" \

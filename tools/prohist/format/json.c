@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "prohist/format/json.h"
@@ -53,6 +54,7 @@ static void print_numbers(const struct sum *sum)
 	print_member("left_out", numbers->left_out);
 	print_member("kernel", numbers->kernel);
 	print_member("unfollowed", numbers->unfollowed);
+	print_member("unselected", numbers->unselected);
 	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
 	       sum->time_ns, sum->wall_ns);
 	printf("    \"period_ns\": %.3f,\n    \"clock\": ", sum->period_ns);
@@ -74,6 +76,22 @@ static void print_missed(const struct sum *sum)
 		putchar('}');
 	}
 	printf("],\n");
+}
+
+static void print_programs(const struct report *report)
+{
+	struct rows rows = rows_make(report->runs, report->nr, report->sum,
+				     ROW_COMM);
+	size_t i;
+
+	printf("  \"programs\": [");
+	for (i = 0; i < rows.nr; i++) {
+		printf("%s\n    {\"name\": ", i ? "," : "");
+		json_string(rows.list[i].comm);
+		printf(", \"ticks\": %" PRIu64 "}", rows.list[i].ticks);
+	}
+	printf("],\n");
+	free(rows.list);
 }
 
 static void print_dsos(const struct sum *sum)
@@ -146,6 +164,7 @@ int print_json(const struct report *report)
 	printf(",\n  \"files\": %u,\n", sum->files);
 	print_numbers(sum);
 	print_missed(sum);
+	print_programs(report);
 	print_dsos(sum);
 	print_functions(sum);
 	printf("}\n");

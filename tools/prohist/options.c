@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * options.c - the command line of prohist, see prohist(1)
+ */
+#include <err.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "prohist/options.h"
+#include "symbolize/demangle.h"
+#include "util/number.h"
+#include "util/xalloc.h"
+
+#define TOP	30
+
+/* Maximum of --fail-over */
+#define MOST_PERCENT	1000.0
+
+/* The first one is the default. */
+static const struct format formats[] = {
+	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF },
+	{ "html", print_html, FORMAT_BINARY | FORMAT_DIFF },
+	{ "json", print_json, FORMAT_INLINED | FORMAT_DIFF },
+	{ "bolt", write_bolt, FORMAT_DSO | FORMAT_FOREIGN },
+	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
+	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
+	{ "dos", write_dos, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
+	{ "firefox", print_firefox, FORMAT_FOREIGN },
+	{ "folded", print_folded, FORMAT_FOREIGN | FORMAT_INLINED },
+	{ "gmon", write_gmon, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
+	{ "perf", write_perf, FORMAT_BINARY | FORMAT_FOREIGN },
+	{ "pprof", write_pprof,
+	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED },
+	{ "speedscope", print_speedscope, FORMAT_FOREIGN },
+	{ "svg", print_svg, FORMAT_BINARY },
+};
+
+static const struct format by_lines = { "lines", print_lines, 0 };
+static const struct format annotated = { "annotated", print_annotated, 0 };
+
+#define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))
+
+/* Values of options without a letter. */
+enum {
+	OPTION_COMM = 256,
+	OPTION_DEBUGINFOD,
+	OPTION_DEBUGINFO_PATH,
+	OPTION_DSO,
+	OPTION_FAIL_OVER,
+	OPTION_FIELDS,
+	OPTION_HTML,
+	OPTION_INLINE,
+	OPTION_NAMES,
+	OPTION_NO_PAGER,
+	OPTION_PID,
+	OPTION_SORT,
+	OPTION_SYMBOL,
+};
+
+static const char help[] =
+	"Usage: prohist [OPTION]... [FILE]...\n"
+	"Print a report of profiles, the sum of all FILEs (default the newest .prf file\n"
+	"of this directory). FILE - is standard input.\n"
+	"\n"
+	"  -a, --annotate=FUNCTION    show the instructions and source of FUNCTION\n"
+	"  -b, --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
+	"  -d, --diff                 show functions that differ between two files,\n"
+	"                             or directories with several runs\n"
+	"      --fail-over=PERCENT    with --diff, exit with 1 if any CPU time grew by\n"
+	"                             more than PERCENT of all, 2 if that is unknown\n"
+	"  -f, --format=FORMAT        print text (default), csv, html, json or svg; bolt,\n"
+	"                             callgrind, dos, firefox, folded, gmon, perf,\n"
+	"                             pprof or speedscope for other programs\n"
+	"      --html                 the same as --format=html\n"
+	"  -l, --lines                show source lines instead of functions\n"
+	"  -n, --top=N                show at most N functions or lines (default 30;\n"
+	"                             0 shows all)\n"
+	"      --sort=KEY[,KEY]...    group ticks by comm, pid, dso or symbol (text, csv)\n"
+	"      --fields=FIELD[,FIELD]...\n"
+	"                             print these columns: ticks, percent, error, so-far,\n"
+	"                             time, bar, or a KEY (text, csv)\n"
+	"      --comm=NAME            report only programs of this name\n"
+	"      --pid=PID              report only the process PID\n"
+	"      --dso=NAME             report only this DSO; for --format=bolt, dos or\n"
+	"                             gmon, the default is the program with the most\n"
+	"                             ticks\n"
+	"      --symbol=FUNCTION      report only functions of this name\n"
+	"  -o, --output=FILE          write to FILE (default standard output)\n"
+	"      --inline               show inlined functions and their callers\n"
+	"      --names=STYLE          print C++ and Rust names short or long\n"
+	"      --debuginfo-path=PATH  look for separate debug info in PATH\n"
+	"      --debuginfod           fetch missing debug info from DEBUGINFOD_URLS\n"
+	"      --no-pager             do not pipe text through a pager\n"
+	"  -h, --help                 show this help\n"
+	"  -V, --version              show the version\n"
+	"\n"
+	"Options that select what to report can be repeated, to report several of them.\n"
+	"A .PRF file of MS-DOS PROFIL is always listed by buckets.\n";
+
+/** options_wrong() - report what is wrong with the command line; returns -1 */
+int options_wrong(const char *problem)
+{
+	fprintf(stderr, "prohist: %s\nTry 'prohist --help'.\n", problem);
+	return -1;
+}
+
+static int parse_format(struct options *options, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < NR_FORMATS; i++) {
+		options->format = &formats[i];
+		if (!strcmp(word, options->format->name))
+			return 0;
+	}
+	fprintf(stderr,
+		"prohist: unknown format '%s'\nTry 'prohist --help'.\n", word);
+	return -1;
+}
+
+static int parse_names(const char *word)
+{
+	if (!demangle_style(word))
+		return 0;
+	fprintf(stderr,
+		"prohist: unknown style '%s' for --names: use default, short or long\nTry 'prohist --help'.\n",
+		word);
+	return -1;
+}
+
+static int parse_top(struct options *options, const char *word)
+{
+	uint64_t top;
+
+	if (!parse_number(word, 0, SIZE_MAX, &top))
+		return options_wrong("invalid number for --top");
+	options->top = top ?: SIZE_MAX;
+	return 0;
+}
+
+/* Parse a list of columns; @ids has room for each of them once. */
+static int parse_columns(const char *option, char *words, enum column_id *ids)
+{
+	size_t nr = 0, i;
+	char *word;
+
+	while ((word = strsep(&words, ","))) {
+		ids[nr] = column_of(word);
+		for (i = 0; i < nr && ids[i] != ids[nr]; i++)
+			;
+		if (ids[nr] == COLUMN_END || i < nr) {
+			fprintf(stderr,
+				"prohist: %s '%s' for %s\nTry 'prohist --help'.\n",
+				i < nr ? "repeated argument" :
+				"invalid argument", word, option);
+			return -1;
+		}
+		nr++;
+	}
+	ids[nr] = COLUMN_END;
+	return 0;
+}
+
+static int parse_keys(struct options *options, char *words)
+{
+	enum column_id ids[NR_COLUMNS], *id;
+
+	if (parse_columns("--sort", words, ids))
+		return -1;
+	for (id = ids; *id != COLUMN_END; id++) {
+		if (!column_key(*id))
+			return options_wrong("--sort takes comm, pid, dso and symbol");
+		options->keys |= column_key(*id);
+	}
+	return 0;
+}
+
+static int parse_fields(struct options *options, char *words)
+{
+	options->has_fields = true;
+	return parse_columns("--fields", words, options->fields);
+}
+
+static int parse_symbol(struct options *options, const char *word)
+{
+	char *name = demangle(word);
+
+	if (!name)
+		err(STATUS_FILE, NULL);
+	names_add(&options->selection.symbols, name);
+	return 0;
+}
+
+static int parse_pid(struct options *options, const char *word)
+{
+	uint64_t pid;
+
+	if (!parse_number(word, 0, UINT32_MAX, &pid))
+		return options_wrong("invalid number for --pid");
+	names_add(&options->selection.pids, copy(word));
+	return 0;
+}
+
+/* A percentage, with or without the sign, becomes a fraction. */
+static int parse_fail_over(struct options *options, const char *word)
+{
+	size_t length = strspn(word, "0123456789.");
+	char *end;
+
+	options->fail_over = strtod(word, &end) / 100;
+	if (end == word + length && (!*end || !strcmp(end, "%")) &&
+	    options->fail_over > 0 && options->fail_over <= MOST_PERCENT / 100)
+		return 0;
+	return options_wrong("--fail-over must be above 0 %, and at most 1000 %");
+}
+
+static int parse_option(struct options *options, int letter)
+{
+	switch (letter) {
+	case OPTION_COMM:
+		names_add(&options->selection.comms, copy(optarg));
+		return 0;
+	case OPTION_FIELDS:
+		return parse_fields(options, optarg);
+	case OPTION_NO_PAGER:
+		options->no_pager = true;
+		return 0;
+	case OPTION_PID:
+		return parse_pid(options, optarg);
+	case OPTION_SORT:
+		return parse_keys(options, optarg);
+	case OPTION_SYMBOL:
+		return parse_symbol(options, optarg);
+	case 'a':
+		options->function = optarg;
+		return 0;
+	case 'b':
+		options->buckets = true;
+		return 0;
+	case 'd':
+		options->diff = true;
+		return 0;
+	case 'f':
+		return parse_format(options, optarg);
+	case 'l':
+		options->lines = true;
+		return 0;
+	case 'n':
+		return parse_top(options, optarg);
+	case 'o':
+		options->output = optarg;
+		return 0;
+	case OPTION_DSO:
+		names_add(&options->selection.dsos, copy(optarg));
+		return 0;
+	case OPTION_INLINE:
+		options->inlined = true;
+		return 0;
+	case OPTION_NAMES:
+		return parse_names(optarg);
+	case OPTION_FAIL_OVER:
+		return parse_fail_over(options, optarg);
+	case OPTION_HTML:
+		return parse_format(options, "html");
+	case OPTION_DEBUGINFO_PATH:
+		symbols_look_in(optarg);
+		return 0;
+	case OPTION_DEBUGINFOD:
+		options->debuginfod = true;
+		return 0;
+	case 'h':
+		fputs(help, stdout);
+		exit(STATUS_OK);
+	case 'V':
+		puts("prohist " VERSION);
+		exit(STATUS_OK);
+	default:
+		fputs("Try 'prohist --help'.\n", stderr);
+		return -1;
+	}
+}
+
+/* Options that contradict each other, or the output */
+static int check(struct options *options)
+{
+	const enum column_id *id;
+	const char *problem;
+
+	problem = symbols_fetch(options->debuginfod);
+	if (problem)
+		return options_wrong(problem);
+	if (options->diff && options->nr != 2)
+		return options_wrong("--diff takes two files or directories");
+	if (options->fail_over > 0 && !options->diff)
+		return options_wrong("--fail-over works only with --diff");
+	/* These hide ticks of a program, but not their CPU time */
+	if (options->fail_over > 0 && (options->selection.dsos.nr ||
+				       options->selection.symbols.nr))
+		return options_wrong("--fail-over judges whole programs: give no --dso and no --symbol");
+	if (options->diff && !(options->format->flags & FORMAT_DIFF))
+		return options_wrong("--diff works only with --format=text, json and --format=html");
+	if (options->fail_over > 0 && options->format->print == print_html)
+		return options_wrong("--fail-over works only with --format=text and json");
+	if (options->buckets + options->lines + !!options->function +
+	    (options->diff || options->format != formats) > 1)
+		return options_wrong("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
+	if (options->lines)
+		options->format = &by_lines;
+	if (options->function)
+		options->format = &annotated;
+	if ((options->keys || options->has_fields) &&
+	    (!(options->format->flags & FORMAT_ROWS) || options->buckets ||
+	     options->diff))
+		return options_wrong("--sort and --fields work only with --format=text and --format=csv");
+	for (id = options->fields; *id != COLUMN_END; id++)
+		options->keys |= column_key(*id);
+	if (options->format->flags & FORMAT_DSO &&
+	    options->selection.dsos.nr > 1)
+		return options_wrong("this format covers a single DSO: give --dso once");
+	if (options->inlined && (options->buckets ||
+				 !(options->format->flags & FORMAT_INLINED)))
+		return options_wrong("--inline works only with --format=text, csv, json, folded and pprof, and --diff");
+	if (options->format->flags & FORMAT_BINARY && !options->output &&
+	    isatty(STDOUT_FILENO))
+		return options_wrong("not writing this format to a terminal: use --output=FILE");
+	return 0;
+}
+
+/**
+ * options_parse() - parse the command line
+ *
+ * Return: 0, or -1 after reporting what is wrong.
+ */
+int options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "annotate", required_argument, NULL, 'a' },
+		{ "buckets", no_argument, NULL, 'b' },
+		{ "diff", no_argument, NULL, 'd' },
+		{ "fail-over", required_argument, NULL, OPTION_FAIL_OVER },
+		{ "format", required_argument, NULL, 'f' },
+		{ "lines", no_argument, NULL, 'l' },
+		{ "html", no_argument, NULL, OPTION_HTML },
+		{ "top", required_argument, NULL, 'n' },
+		{ "comm", required_argument, NULL, OPTION_COMM },
+		{ "dso", required_argument, NULL, OPTION_DSO },
+		{ "fields", required_argument, NULL, OPTION_FIELDS },
+		{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
+		{ "pid", required_argument, NULL, OPTION_PID },
+		{ "sort", required_argument, NULL, OPTION_SORT },
+		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
+		{ "output", required_argument, NULL, 'o' },
+		{ "inline", no_argument, NULL, OPTION_INLINE },
+		{ "names", required_argument, NULL, OPTION_NAMES },
+		{ "debuginfo-path", required_argument, NULL,
+		  OPTION_DEBUGINFO_PATH },
+		{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int letter;
+
+	*options = (struct options){ .format = formats, .top = TOP };
+	while ((letter = getopt_long(argc, argv, "a:bdf:ln:o:hV", names,
+				     NULL)) >= 0)
+		if (parse_option(options, letter))
+			return -1;
+	options->files = argv + optind;
+	options->nr = argc - optind;
+	return check(options);
+}
+
+/** options_are_text() - is the report the one without options? */
+bool options_are_text(const struct options *options)
+{
+	return options->format == formats && !options->diff;
+}
+
+/** failure() - status of a file that cannot be read or written */
+enum status failure(const struct options *options)
+{
+	return options->fail_over > 0 ? STATUS_NO_VERDICT : STATUS_FILE;
+}

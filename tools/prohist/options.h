@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * options.h - the command line of prohist
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "prohist/report.h"
+#include "prohist/select.h"
+
+/* With --fail-over, 1 means slower, and an error is 2: no verdict. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_FILE = 1,
+	STATUS_USAGE = 2,
+	STATUS_NO_VERDICT = 2,
+};
+
+/*
+ * Flags of a format: not for a terminal; prints one DSO; for other programs, and
+ * lacks the summary; heeds --sort and --fields; can show inlined functions;
+ * prints differences.
+ */
+#define FORMAT_BINARY	1u
+#define FORMAT_DSO	2u
+#define FORMAT_FOREIGN	4u
+#define FORMAT_ROWS	8u
+#define FORMAT_INLINED	16u
+#define FORMAT_DIFF	32u
+
+/**
+ * struct format - an argument of --format
+ * @name: the argument
+ * @print: prints it; reports its errors, except those of standard output
+ * @flags: FORMAT_*
+ */
+struct format {
+	const char *name;
+	int (*print)(const struct report *report);
+	unsigned int flags;
+};
+
+/**
+ * struct options - the command line
+ * @format: how to print
+ * @selection: what to report
+ * @function: --annotate
+ * @output: --output, or NULL
+ * @buckets: --buckets
+ * @debuginfod: --debuginfod
+ * @diff: --diff
+ * @inlined: --inline
+ * @fail_over: --fail-over, as a fraction; 0 if not given
+ * @lines: --lines
+ * @no_pager: --no-pager
+ * @keys: ROW_*: what --sort and --fields name
+ * @has_fields: --fields was given
+ * @fields: its columns, ended by COLUMN_END
+ * @top: --top
+ * @files: the files
+ * @nr: number of files
+ */
+struct options {
+	const struct format *format;
+	struct selection selection;
+	const char *function;
+	const char *output;
+	bool buckets;
+	bool debuginfod;
+	bool diff;
+	bool inlined;
+	double fail_over;
+	bool lines;
+	bool no_pager;
+	unsigned int keys;
+	bool has_fields;
+	enum column_id fields[NR_COLUMNS];
+	size_t top;
+	char **files;
+	int nr;
+};
+
+int options_parse(struct options *options, int argc, char **argv);
+int options_wrong(const char *problem);
+bool options_are_text(const struct options *options);
+enum status failure(const struct options *options);
+
+#endif /* OPTIONS_H */
