@@ -177,7 +177,7 @@ viewers := chromium bolt-16 python3-jsonschema $(if $(shell command -v npm),,npm
 
 test-viewers:
 	@selftests/bin/setup with $(viewers)
-	@$(MAKE) -s -C selftests/viewers O=$(CURDIR)/$(O) run $(if $(ONLY), \
+	@$(MAKE) -s -C selftests/viewers O=$(O) run $(if $(ONLY), \
 		TESTS='$(notdir $(wildcard selftests/viewers/$(ONLY)*))')
 
 images: setup
