@@ -385,6 +385,25 @@ const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class)
 	return find_dso(sum, class, &mapping);
 }
 
+/* CPU time that was not covered, or whose ticks were lost or clipped */
+static double untimed_ns(const struct sum *sum)
+{
+	const struct prf_exec *numbers = &sum->numbers;
+	double missing = (numbers->lost + numbers->clipped) * sum->period_ns;
+
+	if (numbers->cpu_ns > numbers->covered_ns)
+		missing += numbers->cpu_ns - numbers->covered_ns;
+	return missing;
+}
+
+/* Share of that time in itself and the time of ticks, from 0 to 1 */
+static double untimed_beside(const struct sum *sum, uint64_t ticks)
+{
+	double missing = untimed_ns(sum);
+
+	return missing > 0 ? missing / (missing + ticks * sum->period_ns) : 0;
+}
+
 /**
  * sum_untimed() - share of the CPU time that has no ticks, from 0 to 1
  *
@@ -392,16 +411,7 @@ const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class)
  */
 double sum_untimed(const struct sum *sum)
 {
-	const struct prf_exec *numbers = &sum->numbers;
-	double cpu = numbers->cpu_ns, covered = numbers->covered_ns;
-	double missing = (numbers->lost + numbers->clipped) * sum->period_ns;
-
-	if (cpu < covered)
-		cpu = covered;
-	missing += cpu - covered;
-	if (cpu <= 0)
-		return 0;
-	return missing < cpu ? missing / cpu : 1;
+	return untimed_beside(sum, sum->placed + sum->numbers.unselected);
 }
 
 /** sum_adds_up() - is every tick accounted for? */
@@ -442,7 +452,7 @@ double sum_percent(const struct sum *sum, uint64_t ticks)
 double sum_error(const struct sum *sum, uint64_t ticks)
 {
 	double share = sum_percent(sum, ticks) / 100;
-	double untimed = sum_untimed(sum);
+	double untimed = untimed_beside(sum, sum->placed);
 	double error = 0;
 
 	if (untimed > SUM_UNTIMED)
@@ -469,12 +479,6 @@ const char *sum_class_name(enum sum_class class)
 const char *sum_dso_name(const struct sum *sum, size_t dso)
 {
 	return base_name(sum->dsos[dso].path);
-}
-
-/** sum_is_whole() - does a function stand for all of its DSO? */
-bool sum_is_whole(const struct sum *sum, const struct sum_function *function)
-{
-	return !strcmp(function->name, sum->dsos[function->dso].path);
 }
 
 /** clock_name() - name of the source of ticks */

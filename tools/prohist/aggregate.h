@@ -184,7 +184,6 @@ const char *sum_class_name(enum sum_class class);
 const char *sum_dso_name(const struct sum *sum, size_t dso);
 const char *sum_innermost(const struct sum_piece *piece);
 bool sum_called(const char *name, const char *wanted);
-bool sum_is_whole(const struct sum *sum, const struct sum_function *function);
 const char *clock_name(uint32_t clock);
 void sum_free(struct sum *sum);
 

@@ -40,9 +40,11 @@ static bool has_name(const struct diff_item *function)
 {
 	size_t length = strlen(function->dso);
 
-	return strncmp(function->name, function->dso, length) ||
-		(function->name[length] &&
-		 strncmp(function->name + length, "+0", 2));
+	if (strncmp(function->name, function->dso, length))
+		return true;
+	if (!function->name[length])
+		return function->dso[0] != '[';
+	return strncmp(function->name + length, "+0", 2);
 }
 
 /** diff_side() - is a run one of those before, 0, or after, 1? */
@@ -195,17 +197,18 @@ static void print_change(const struct diff_item *item, double all0, double all1)
 	putchar('\n');
 }
 
-static void print_changed(const struct diff_list *list, double all0, double all1)
+static void print_changed(const struct diff *diff)
 {
-	size_t i, shown = 0;
+	const struct diff_list *list = &diff->functions;
+	size_t i, nr = 0;
 
-	for (i = 0; i < list->nr; i++) {
-		if (!list->items[i].changed)
-			continue;
-		print_change(&list->items[i], all0, all1);
-		shown++;
-	}
-	if (!shown)
+	for (i = 0; i < list->nr; i++)
+		if (list->items[i].changed && nr++ < diff->top)
+			print_change(&list->items[i], diff->placed[0],
+				     diff->placed[1]);
+	if (nr > diff->top)
+		printf("%zu more\n", nr - diff->top);
+	if (!nr)
 		printf("no function changed by more than chance\n");
 	printf("%zu functions compared\n", list->nr);
 }
@@ -214,8 +217,7 @@ static void print_shares(const struct diff *diff)
 {
 	term_heading(diff->term, "  before    after   change  by function");
 	if (diff->placed[0] && diff->placed[1])
-		print_changed(&diff->functions, diff->placed[0],
-			      diff->placed[1]);
+		print_changed(diff);
 	else
 		printf("a profile without ticks cannot be compared\n");
 }

@@ -49,6 +49,7 @@ struct diff_list {
  * @nr: number of runs before, and after
  * @placed: sums of their @placed
  * @paths: the two arguments, each a file or directory
+ * @files: the file of each run
  * @json: whether to print JSON instead of text
  * @threshold: growth to fail over, relative to the CPU time before; 0 if none
  * @top: maximum number of functions and DSOs that the text of a verdict lists
@@ -62,6 +63,7 @@ struct diff {
 	size_t nr[2];
 	uint64_t placed[2];
 	char * const *paths;
+	char * const *files;
 	bool json;
 	double threshold;
 	size_t top;

@@ -4,12 +4,14 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "prohist/diff.h"
 #include "prohist/runs.h"
@@ -130,6 +132,7 @@ static enum status print_difference(const struct term *term,
 		.sums = sums,
 		.nr = { runs->first, runs->nr - runs->first },
 		.paths = options->files,
+		.files = runs->paths,
 		.json = options->format->print == print_json,
 		.threshold = options->fail_over,
 		.top = options->top,
@@ -227,42 +230,59 @@ static int find_file(struct options *options, char **newest)
 	return 0;
 }
 
-static bool same_file(const char *path, const char *other)
-{
-	struct stat a, b;
-
-	return !stat(path, &a) && !stat(other, &b) && S_ISREG(a.st_mode) &&
-		a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/* Redirect standard output, to which all formats print, to the output file. */
+/*
+ * Redirect standard output, to which all formats print, to the output file. It
+ * is not truncated yet, because it may be an input file.
+ */
 static int open_output(const struct options *options)
 {
-	int i;
+	int fd;
 
 	if (!options->output)
 		return 0;
-	for (i = 0; i < options->nr; i++) {
-		if (!same_file(options->output, options->files[i]))
-			continue;
-		fprintf(stderr, "prohist: %s: input file is output file\n",
-			options->output);
-		return -1;
-	}
-	if (freopen(options->output, "we", stdout))
+	fd = open(options->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0) {
+		close(fd);
 		return 0;
+	}
 	fprintf(stderr, "prohist: %s: %s\n", options->output, strerror(errno));
 	return -1;
+}
+
+/* Write the rest, and cut off what the output file had before. */
+static int close_output(const struct options *options, enum status status)
+{
+	struct stat file;
+	off_t size;
+
+	if (fflush(stdout) || ferror(stdout))
+		return -1;
+	size = options->output ? lseek(STDOUT_FILENO, 0, SEEK_CUR) : 0;
+	if (!options->output || fstat(STDOUT_FILENO, &file) ||
+	    !S_ISREG(file.st_mode) || (!size && status != STATUS_OK))
+		return 0;
+	return ftruncate(STDOUT_FILENO, size);
+}
+
+static bool judged;
+
+/* Without memory, prohist exits with 1 wherever it is. */
+static void exit_without_verdict(void)
+{
+	if (!judged)
+		_exit(STATUS_NO_VERDICT);
 }
 
 static enum status run(struct options *options)
 {
 	enum status status;
 
+	if (options->fail_over > 0)
+		atexit(exit_without_verdict);
 	if (open_output(options))
 		return failure(options);
 	status = print_files(options);
-	if (fflush(stdout) || ferror(stdout)) {
+	if (close_output(options, status)) {
 		fprintf(stderr, "prohist: %s: %s\n",
 			options->output ?: "standard output", strerror(errno));
 		return failure(options);
@@ -278,6 +298,7 @@ int main(int argc, char **argv)
 
 	if (!options_parse(&options, argc, argv) && !find_file(&options, &newest))
 		status = run(&options);
+	judged = true;
 	selection_free(&options.selection);
 	free(newest);
 	return status;

@@ -77,7 +77,7 @@ static const char help[] =
 	"                             pprof or speedscope for other programs\n"
 	"      --html                 the same as --format=html\n"
 	"  -l, --lines                show source lines instead of functions\n"
-	"  -n, --top=N                show at most N functions or lines (default 30;\n"
+	"  -n, --top=N                show at most N rows as text (default 30;\n"
 	"                             0 shows all)\n"
 	"      --sort=KEY[,KEY]...    group ticks by comm, pid, dso or symbol (text, csv)\n"
 	"      --fields=FIELD[,FIELD]...\n"
@@ -99,7 +99,7 @@ static const char help[] =
 	"  -V, --version              show the version\n"
 	"\n"
 	"Options that select what to report can be repeated, to report several of them.\n"
-	"A .PRF file of MS-DOS PROFIL is always listed by buckets.\n";
+	"A .PRF file of MS-DOS PROFIL can only be listed by buckets.\n";
 
 /** options_wrong() - report what is wrong with the command line; returns -1 */
 int options_wrong(const char *problem)
@@ -185,16 +185,6 @@ static int parse_fields(struct options *options, char *words)
 	return parse_columns("--fields", words, options->fields);
 }
 
-static int parse_symbol(struct options *options, const char *word)
-{
-	char *name = demangle(word);
-
-	if (!name)
-		err(STATUS_FILE, NULL);
-	names_add(&options->selection.symbols, name);
-	return 0;
-}
-
 static int parse_pid(struct options *options, const char *word)
 {
 	uint64_t pid;
@@ -234,7 +224,8 @@ static int parse_option(struct options *options, int letter)
 	case OPTION_SORT:
 		return parse_keys(options, optarg);
 	case OPTION_SYMBOL:
-		return parse_symbol(options, optarg);
+		names_add(&options->selection.symbols, copy(optarg));
+		return 0;
 	case 'a':
 		options->function = optarg;
 		return 0;
@@ -284,34 +275,31 @@ static int parse_option(struct options *options, int letter)
 	}
 }
 
-/* Options that contradict each other, or the output */
-static int check(struct options *options)
+static int check_diff(const struct options *options)
 {
-	const enum column_id *id;
-	const char *problem;
+	const struct selection *selection = &options->selection;
 
-	problem = symbols_fetch(options->debuginfod);
-	if (problem)
-		return options_wrong(problem);
 	if (options->diff && options->nr != 2)
 		return options_wrong("--diff takes two files or directories");
-	if (options->fail_over > 0 && !options->diff)
+	if (options->diff && !(options->format->flags & FORMAT_DIFF))
+		return options_wrong("--diff works only with --format=text, json and html");
+	if (!(options->fail_over > 0))
+		return 0;
+	if (!options->diff)
 		return options_wrong("--fail-over works only with --diff");
 	/* These hide ticks of a program, but not their CPU time */
-	if (options->fail_over > 0 && (options->selection.dsos.nr ||
-				       options->selection.symbols.nr))
+	if (selection->dsos.nr || selection->symbols.nr)
 		return options_wrong("--fail-over judges whole programs: give no --dso and no --symbol");
-	if (options->diff && !(options->format->flags & FORMAT_DIFF))
-		return options_wrong("--diff works only with --format=text, json and --format=html");
-	if (options->fail_over > 0 && options->format->print == print_html)
-		return options_wrong("--fail-over works only with --format=text and json");
-	if (options->buckets + options->lines + !!options->function +
-	    (options->diff || options->format != formats) > 1)
-		return options_wrong("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
-	if (options->lines)
-		options->format = &by_lines;
-	if (options->function)
-		options->format = &annotated;
+	if (options->format->print == print_html)
+		return options_wrong("--fail-over works only with --format=text and --format=json");
+	return 0;
+}
+
+/* Options that the format does not heed */
+static int check_format(struct options *options)
+{
+	const enum column_id *id;
+
 	if ((options->keys || options->has_fields) &&
 	    (!(options->format->flags & FORMAT_ROWS) || options->buckets ||
 	     options->diff))
@@ -323,11 +311,57 @@ static int check(struct options *options)
 		return options_wrong("this format covers a single DSO: give --dso once");
 	if (options->inlined && (options->buckets ||
 				 !(options->format->flags & FORMAT_INLINED)))
-		return options_wrong("--inline works only with --format=text, csv, json, folded and pprof, and --diff");
+		return options_wrong("--inline works only with --format=text, csv, json, folded and pprof");
 	if (options->format->flags & FORMAT_BINARY && !options->output &&
 	    isatty(STDOUT_FILENO))
 		return options_wrong("not writing this format to a terminal: use --output=FILE");
 	return 0;
+}
+
+static int check_files(const struct options *options)
+{
+	int i, nr = 0;
+
+	for (i = 0; i < options->nr; i++)
+		nr += !strcmp(options->files[i], "-");
+	if (nr > 1)
+		return options_wrong("standard input can be read only once");
+	return 0;
+}
+
+/* Only now is the style of names known. */
+static void demangle_symbols(struct names *symbols)
+{
+	size_t i;
+
+	for (i = 0; i < symbols->nr; i++) {
+		char *name = demangle(symbols->list[i]);
+
+		if (!name)
+			err(STATUS_FILE, NULL);
+		free(symbols->list[i]);
+		symbols->list[i] = name;
+	}
+}
+
+/* Options that contradict each other, the files or the output */
+static int check(struct options *options)
+{
+	const char *problem = symbols_fetch(options->debuginfod);
+
+	if (problem)
+		return options_wrong(problem);
+	if (options->buckets + options->lines + !!options->function +
+	    (options->diff || options->format != formats) > 1)
+		return options_wrong("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
+	if (check_diff(options))
+		return -1;
+	if (options->lines)
+		options->format = &by_lines;
+	if (options->function)
+		options->format = &annotated;
+	demangle_symbols(&options->selection.symbols);
+	return check_format(options) ?: check_files(options);
 }
 
 /**
@@ -375,10 +409,15 @@ int options_parse(struct options *options, int argc, char **argv)
 	return check(options);
 }
 
-/** options_are_text() - is the report the one without options? */
-bool options_are_text(const struct options *options)
+/** options_are_plain() - do they select, group and format nothing? */
+bool options_are_plain(const struct options *options)
 {
-	return options->format == formats && !options->diff;
+	const struct selection *selection = &options->selection;
+
+	return options->format == formats && !options->diff && !options->keys &&
+		!options->has_fields && !selection->comms.nr &&
+		!selection->pids.nr && !selection->dsos.nr &&
+		!selection->symbols.nr;
 }
 
 /** failure() - status of a file that cannot be read or written */

@@ -85,7 +85,7 @@ struct options {
 
 int options_parse(struct options *options, int argc, char **argv);
 int options_wrong(const char *problem);
-bool options_are_text(const struct options *options);
+bool options_are_plain(const struct options *options);
 enum status failure(const struct options *options);
 
 #endif /* OPTIONS_H */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "prohist/runs.h"
 #include "util/file.h"
@@ -67,21 +68,44 @@ static int use_data(const struct term *term, const struct options *options,
 	struct prf_error error;
 	struct prf prf;
 
-	if (dos_prf_looks_so(data, size) && options_are_text(options))
-		return list_dos(term, path, data, size);
+	if (dos_prf_looks_so(data, size)) {
+		if (options_are_plain(options))
+			return list_dos(term, path, data, size);
+		fprintf(stderr,
+			"prohist: %s: a file of MS-DOS can only be listed; give no options\n",
+			path);
+		return -1;
+	}
 	if (prf_read(data, size, &prf, &error))
 		return complain(path, &error);
 	keep(runs, &prf, path);
 	return 0;
 }
 
+static bool is_output(const struct options *options, const char *path)
+{
+	struct stat in, out;
+
+	if (!options->output || stat(options->output, &out) ||
+	    (strcmp(path, "-") ? stat(path, &in) : fstat(STDIN_FILENO, &in)))
+		return false;
+	return S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+		in.st_ino == out.st_ino;
+}
+
 static int use_file(const struct term *term, const struct options *options,
 		    const char *path, struct runs *runs)
 {
 	size_t size;
-	void *data = file_read(path, &size);
+	void *data;
 	int result;
 
+	if (is_output(options, path)) {
+		fprintf(stderr, "prohist: %s: input file is output file\n",
+			options->output);
+		return -1;
+	}
+	data = file_read(path, &size);
 	if (!data) {
 		fprintf(stderr, "prohist: %s: %s\n", path, strerror(errno));
 		return -1;

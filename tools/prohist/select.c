@@ -124,6 +124,9 @@ int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
 
 static void hide(struct prf_exec *exec, uint64_t *from, uint64_t ticks)
 {
+	/* In a damaged file, the counts may be wrong */
+	if (ticks > *from)
+		ticks = *from;
 	*from -= ticks;
 	exec->unselected += ticks;
 }

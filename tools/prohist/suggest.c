@@ -64,7 +64,7 @@ static size_t nearest(const struct sum *sum, const char *wanted,
 	size_t nr = 0, i, j;
 
 	for (i = 0; i < sum->nr_functions; i++) {
-		const char *name = sum->functions[i].name;
+		const char *name = sum_innermost(sum->functions[i].piece);
 		size_t size = measure(name, wanted);
 
 		if (size > enough)

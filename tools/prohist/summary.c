@@ -47,7 +47,7 @@ static void print_untimed(const struct sum *sum)
 		return;
 	if (sum->clock == PRF_CLOCK_PERF_EVENT_OPEN)
 		remedy = "use the kernel module, or a shorter profil --interval";
-	printf("%.1f %% of the CPU time has no ticks, so shares can be wrong by that much; %s\n",
+	printf("%.1f %% of the CPU time has no ticks, and may belong anywhere; %s\n",
 	       100 * sum_untimed(sum), remedy);
 }
 

@@ -36,8 +36,8 @@ static const char *problem_of(const struct sum *sum)
 		return "no CPU time";
 	if (!sum_adds_up(sum))
 		return "its ticks do not add up";
-	if (numbers->lost + numbers->clipped > MOST_MISSING * numbers->ticks)
-		return "more than 5 % of its ticks are lost or clipped";
+	if (sum_untimed(sum) > SUM_UNTIMED)
+		return "more than 5 % of its CPU time has no ticks";
 	if (!time_agrees(sum))
 		return "its ticks differ from the CPU time covered by more than 5 %";
 	return NULL;
@@ -86,7 +86,7 @@ static bool find_problem(const struct diff *diff, struct verdict *verdict)
 
 	for (i = 0; i < diff->nr[0] + diff->nr[1]; i++) {
 		verdict->problem = problem_of(&diff->sums[i]);
-		verdict->path = diff->paths[diff_side(diff, i)];
+		verdict->path = diff->files[i];
 		if (verdict->problem)
 			return true;
 	}

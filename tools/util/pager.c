@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,9 @@ void pager_start(void)
 		dup2(ends[1], STDOUT_FILENO);
 		if (isatty(STDERR_FILENO))
 			dup2(ends[1], STDERR_FILENO);
+		/* Interrupts are for the pager, which ends on its own */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
 		atexit(wait_for_pager);
 	}
 	close(ends[0]);

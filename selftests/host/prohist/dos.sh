@@ -143,6 +143,7 @@ check 'a text that is too large' status 1 --format=dos -o "$dir/huge.dos" \
 	"$dir/huge.prf"
 check 'no such DSO' status 1 --format=dos --dso=nothing \
 	-o "$dir/p.dos" "$dir/p.prf"
+check 'no selection in a file of MS-DOS' status 1 --comm=one "$dir/p.dos"
 check 'two DSOs' status 2 --format=dos --dso=one --dso=two "$dir/p.prf"
 terminal()
 {

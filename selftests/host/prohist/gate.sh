@@ -153,8 +153,22 @@ check 'wrong sums' unusable 'wrong: its ticks do not add up' slow wrong
 check 'CPU time without ticks' unusable \
 	'partial: its ticks differ from the CPU time covered by more than 5 %' \
 	slow partial
+{ one_alpha 1000000 30000 70000; echo 'stated 100000 120000000000 100000000000'; } |
+	"$dir/compose" uncovered
+check 'CPU time that is not covered' unusable \
+	'uncovered: more than 5 % of its CPU time has no ticks' slow uncovered
+cp "$known" alpha
+named()
+{
+	printf 'run 1000000 x\nimage 1 0 0 0 0 alpha\n'
+	object 1 555555555000 "$gate/alpha" alpha "$1" beta "$2"
+}
+named 50000 50000 | "$dir/compose" namesake
+named 80000 20000 | "$dir/compose" grown
+check 'a function with the name of its program' judged 1 \
+	'slower: alpha grew by 30\.0 % .*' namesake grown --fail-over=2%
 check 'lost ticks' unusable \
-	'lost: more than 5 % of its ticks are lost or clipped' slow lost
+	'lost: more than 5 % of its CPU time has no ticks' slow lost
 check 'a program not profiled' unusable \
 	'the numbers of programs that were not profiled differ' slow unreached
 check 'a crash' unusable 'the exit statuses of the programs differ' slow crashed

@@ -158,7 +158,7 @@ def same_as_json():
     for name, member in (("All ticks", "ticks"), ("Counted", "counted"),
                          ("Clipped, the counter was full", "clipped"),
                          ("Outside all regions", "outside"),
-                         ("Lost, the counter was not writable", "lost"),
+                         ("Lost, could not be counted", "lost"),
                          ("Left out, in the kernel", "left_out"),
                          ("Children not followed", "unfollowed")):
         assert outcomes[name] == [str(summary[member])], name

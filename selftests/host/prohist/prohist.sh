@@ -100,6 +100,21 @@ check 'status of a full disk' full
 check 'output to a file' status 0 -o "$dir/a.out" "$dir/a.prf"
 check 'it is the same' diff "$dir/a.txt" "$dir/a.out"
 check 'output to what is read' status 1 -o "$dir/a.prf" "$dir/a.prf"
+mkdir -p "$dir/runs"
+cp "$dir/a.prf" "$dir/b.prf" "$dir/runs"
+unchanged()
+{
+	"$prohist" --diff "$dir/runs" "$dir/runs" -o "$dir/runs/a.prf"
+	[ $? = 1 ] && cmp "$dir/a.prf" "$dir/runs/a.prf" || return
+	# shellcheck disable=SC2094 # prohist refuses to write to it
+	"$prohist" - -o "$dir/runs/b.prf" < "$dir/runs/b.prf"
+	[ $? = 1 ] && cmp "$dir/b.prf" "$dir/runs/b.prf"
+}
+check 'output to a file of a directory, and to standard input' unchanged
+seq 100000 > "$dir/long.out"
+check 'output to a longer file' status 0 -o "$dir/long.out" "$dir/a.prf"
+check 'nothing of it is left' diff "$dir/a.txt" "$dir/long.out"
+check 'status of standard input twice' status 2 - -
 check 'status of no directory' status 1 -o "$dir/no/a.out" "$dir/a.prf"
 check 'status of no format' status 2 --format=papyrus "$dir/a.prf"
 check 'help' status 0 --help

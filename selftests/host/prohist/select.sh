@@ -123,6 +123,8 @@ check 'of a program' is $'3 (libown.so)' --dso=libown.so --comm=make
 check 'the kernel' is $'27 [kernel]' --dso='[kernel]'
 check 'a function without its parameters' is $'50 (fixed)' --symbol=outer::inner
 check 'a mangled one' is $'50 (fixed)' --symbol=_ZN5outer5innerEi
+check 'whatever the style of names' is $'50 (fixed)' \
+	--symbol=_ZN5outer5innerEi --names=short
 check 'two functions' is $'200 (fixed)\n4 [elsewhere]' --symbol=fixed_beta \
 	--symbol='[elsewhere]'
 check 'shares are of what is selected' shows '^ +200  80.0 % ' \
@@ -219,7 +221,7 @@ check 'little time without ticks' lacks <("$prohist" "$dir/build.prf") \
 	'CPU time has no ticks'
 describe_build 200 | "$dir/compose" "$dir/build.prf"
 check 'much of it is mentioned' shows \
-	'^16.5 % of the CPU time has no ticks, so shares can be wrong by that much'
+	'^16.5 % of the CPU time has no ticks, and may belong anywhere'
 check 'and the error contains it' shows '^ +700  69.3 % \+- 14.3 % '
 check 'other formats mention it' fails 0 '200 of 1210 ticks were lost' \
 	--format=folded

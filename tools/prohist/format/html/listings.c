@@ -77,12 +77,13 @@ static void find_lines(struct writer *writer)
 	if (nr)
 		qsort(writer->lines, nr, sizeof(*writer->lines), by_place);
 	for (i = 0; i < nr; i++) {
-		struct line *last = &writer->lines[writer->nr - 1];
+		struct line *line = &writer->lines[i];
 
-		if (writer->nr && !by_place(last, &writer->lines[i]))
-			last->ticks += writer->lines[i].ticks;
+		if (writer->nr &&
+		    !by_place(&writer->lines[writer->nr - 1], line))
+			writer->lines[writer->nr - 1].ticks += line->ticks;
 		else
-			writer->lines[writer->nr++] = writer->lines[i];
+			writer->lines[writer->nr++] = *line;
 	}
 }
 

@@ -57,6 +57,11 @@ static void print_files(FILE *out, const struct sum *sum)
 	fprintf(out, "%u", sum->files);
 }
 
+static void print_untimed(FILE *out, const struct sum *sum)
+{
+	fprintf(out, "%.1f&nbsp;%%", 100 * sum_untimed(sum));
+}
+
 static void print_adds_up(FILE *out, const struct sum *sum)
 {
 	fputs(sum_adds_up(sum) ? "yes" : "<strong>no</strong>", out);
@@ -66,6 +71,7 @@ static const struct fact times[] = {
 	{ "CPU time by the kernel", print_cpu },
 	{ "Covered", print_covered },
 	{ "By ticks", print_time },
+	{ "Without ticks", print_untimed },
 	{ "Real time", print_wall },
 	{ "Clock", print_clock },
 	{ "Period", print_period },
@@ -88,14 +94,16 @@ COUNT(lost)
 COUNT(left_out)
 COUNT(kernel)
 COUNT(unfollowed)
+COUNT(unselected)
 
 static const struct fact outcomes[] = {
 	{ "All ticks", print_ticks },
 	{ "Counted", print_counted },
 	{ "Clipped, the counter was full", print_clipped },
 	{ "Outside all regions", print_outside },
-	{ "Lost, the counter was not writable", print_lost },
+	{ "Lost, could not be counted", print_lost },
 	{ "Left out, in the kernel", print_left_out },
+	{ "Unselected, in other DSOs or functions", print_unselected },
 	{ "In the kernel, included above", print_kernel },
 	{ "Children not followed", print_unfollowed },
 	{ "The ticks add up", print_adds_up },
@@ -214,7 +222,8 @@ static struct program *find_programs(const struct html_side *side, size_t *nr)
 
 			programs = one_more(programs, *nr, sizeof(*programs));
 			programs[(*nr)++] = (struct program){
-				exec->name, 1, exec->ticks, exec->cpu_ns
+				exec->name, 1,
+				exec->ticks - exec->unselected, exec->cpu_ns
 			};
 		}
 	if (*nr)
