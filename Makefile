@@ -173,7 +173,7 @@ test-long: setup
 		build/selftests/long
 
 # Node.js may also come from elsewhere, with a npm of its own
-viewers := chromium bolt-16 python3-jsonschema $(if $(shell command -v npm),,npm)
+viewers := chromium bolt-16 llvm python3-jsonschema $(if $(shell command -v npm),,npm)
 
 test-viewers:
 	@selftests/bin/setup with $(viewers)

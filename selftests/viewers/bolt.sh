@@ -9,6 +9,8 @@
 
 # shellcheck source=selftests/host/prohist/whole.sh
 . "$(dirname "$0")/../host/prohist/whole.sh"
+# shellcheck source=selftests/viewers/times.sh
+. "$(dirname "$0")/times.sh"
 
 needs llvm-bolt-16 bolt-16
 
@@ -80,26 +82,11 @@ same_result()
 }
 check 'the program does the same' same_result
 
-# Prints the least user time of several runs of both, in turn
-user_times()
-{
-	python3 - "$1" "$2" "$times" <<- 'END'
-		import os, subprocess, sys
-		least = {}
-		for program in sys.argv[1:3] * 7:
-		    before = os.times().children_user
-		    subprocess.run([program, sys.argv[3]], check=True,
-		                   stdout=subprocess.DEVNULL)
-		    time = os.times().children_user - before
-		    least[program] = min(time, least.get(program, time))
-		print(*least.values())
-	END
-}
 faster()
 {
 	local plain after
 
-	read -r plain after < <(user_times "$spread" "$bolted")
+	read -r plain after < <(user_times "$spread" "$bolted" "$times")
 	printf '%.2f s, then %.2f s\n' "$plain" "$after" | tee "$dir/faster"
 	awk -v a="$after" -v b="$plain" 'BEGIN { exit !(a < 0.8 * b) }'
 }

@@ -25,6 +25,7 @@ static const struct format formats[] = {
 	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF },
 	{ "html", print_html, FORMAT_BINARY | FORMAT_DIFF },
 	{ "json", print_json, FORMAT_INLINED | FORMAT_DIFF },
+	{ "autofdo", write_autofdo, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "bolt", write_bolt, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
 	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
@@ -72,9 +73,9 @@ static const char help[] =
 	"                             or directories with several runs\n"
 	"      --fail-over=PERCENT    with --diff, exit with 1 if any CPU time grew by\n"
 	"                             more than PERCENT of all, 2 if that is unknown\n"
-	"  -f, --format=FORMAT        print text (default), csv, html, json or svg; bolt,\n"
-	"                             callgrind, dos, firefox, folded, gmon, perf,\n"
-	"                             pprof or speedscope for other programs\n"
+	"  -f, --format=FORMAT        print text (default), csv, html, json or svg;\n"
+	"                             autofdo, bolt, callgrind, dos, firefox, folded,\n"
+	"                             gmon, perf, pprof or speedscope for other programs\n"
 	"      --html                 the same as --format=html\n"
 	"  -l, --lines                show source lines instead of functions\n"
 	"  -n, --top=N                show at most N rows as text (default 30;\n"
@@ -85,9 +86,9 @@ static const char help[] =
 	"                             time, bar, or a KEY (text, csv)\n"
 	"      --comm=NAME            report only programs of this name\n"
 	"      --pid=PID              report only the process PID\n"
-	"      --dso=NAME             report only this DSO; for --format=bolt, dos or\n"
-	"                             gmon, the default is the program with the most\n"
-	"                             ticks\n"
+	"      --dso=NAME             report only this DSO; for --format=autofdo, bolt,\n"
+	"                             dos or gmon, the default is the program with the\n"
+	"                             most ticks\n"
 	"      --symbol=FUNCTION      report only functions of this name\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
 	"      --inline               show inlined functions and their callers\n"

@@ -4,6 +4,7 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 
 #include "prohist/report.h"
 
@@ -79,4 +80,19 @@ const struct sum_dso *report_sum_dso(const struct report *report)
 		return dso;
 	term_warn("%s: %s", wanted->path, problem);
 	return NULL;
+}
+
+/**
+ * report_exact_dso() - like report_sum_dso(), for a format of instructions
+ *
+ * Warns if buckets are larger than the smallest instructions.
+ */
+const struct sum_dso *report_exact_dso(const struct report *report)
+{
+	const struct sum_dso *dso = report_sum_dso(report);
+
+	if (dso && dso->buckets->bytes > 1)
+		term_warn("%s: buckets of %" PRIu64 " bytes: for exact instructions, use profil --bucket=1",
+			  dso->path, dso->buckets->bytes);
+	return dso;
 }

@@ -43,12 +43,14 @@ struct report {
 
 const struct prf_dso *report_dso(const struct report *report);
 const struct sum_dso *report_sum_dso(const struct report *report);
+const struct sum_dso *report_exact_dso(const struct report *report);
 
 /* Print functions of the formats: 0, or -1 after reporting the error. */
 int print_text(const struct report *report);
 int print_csv(const struct report *report);
 int print_json(const struct report *report);
 int print_folded(const struct report *report);
+int write_autofdo(const struct report *report);
 int write_bolt(const struct report *report);
 int print_html(const struct report *report);
 int write_callgrind(const struct report *report);

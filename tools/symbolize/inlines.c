@@ -12,20 +12,35 @@
 #include "symbolize/inlines.h"
 #include "symbolize/srcline.h"
 
-/* C has no linkage names; a name in the source lacks class and namespace. */
-static char *name_of(Dwarf_Die *die)
+/* elfutils lacks this one. */
+#define DW_AT_GNU_discriminator	0x2136
+
+static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute memory, *attribute;
-	const char *name;
 
 	attribute = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
 	if (!attribute)
 		attribute = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name,
 						 &memory);
-	name = dwarf_formstring(attribute);
+	return dwarf_formstring(attribute);
+}
+
+/* C has no linkage names; a name in the source lacks class and namespace. */
+static char *name_of(Dwarf_Die *die)
+{
+	const char *name = linkage_name(die);
+
 	if (name)
 		return demangle(name);
 	return strdup(dwarf_diename(die) ?: "??");
+}
+
+static void declare(struct declared *declared, Dwarf_Die *die)
+{
+	declared->name = linkage_name(die) ?: dwarf_diename(die);
+	if (dwarf_decl_line(die, &declared->line))
+		declared->line = 0;
 }
 
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned int attribute_name)
@@ -57,8 +72,10 @@ static int describe(struct inlined *inlined, Dwarf_Die *die)
 	Dwarf_Word line = number_of(die, DW_AT_call_line);
 
 	inlined->name = name_of(die);
+	declare(&inlined->declared, die);
 	inlined->file = call_file(die);
 	inlined->line = inlined->file && line <= INT_MAX ? line : 0;
+	inlined->discriminator = number_of(die, DW_AT_GNU_discriminator);
 	return inlined->name ? 0 : -1;
 }
 
@@ -75,9 +92,13 @@ int inlines_find(struct units *units, uint64_t address,
 {
 	int result = 0;
 	size_t nr, i;
-	Dwarf_Die *dies = units_inlined(units, address, &nr);
+	Dwarf_Die outer, *dies;
 
 	memset(inlines, 0, sizeof(*inlines));
+	if (!units_function(units, address, &outer))
+		return 0;
+	declare(&inlines->outer, &outer);
+	dies = units_inlined(units, address, &outer, &nr);
 	if (!nr)
 		return 0;
 	inlines->entry = dies[nr - 1].addr;

@@ -8,7 +8,6 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "symbolize/srcline.h"
@@ -129,22 +128,48 @@ static Dwarf_Die *find_unit(struct units *units, uint64_t address)
 }
 
 /**
- * units_source() - find the source line of an instruction
+ * units_line() - find the source line of an instruction
  * @units: units of its DSO
  * @address: libdwfl's address
- * @line: receives the line number; 0 if the compiler gave none
  *
- * Return: path of the source file as given to the compiler, or NULL if unknown.
+ * Return: the line, or NULL if unknown.
  */
-const char *units_source(struct units *units, uint64_t address, int *line)
+Dwarf_Line *units_line(struct units *units, uint64_t address)
 {
 	Dwarf_Die *unit = find_unit(units, address);
-	Dwarf_Line *place;
 
-	place = unit ? dwarf_getsrc_die(unit, address - units->bias) : NULL;
-	if (!place || dwarf_lineno(place, line))
-		return NULL;
-	return dwarf_linesrc(place, NULL, NULL);
+	return unit ? dwarf_getsrc_die(unit, address - units->bias) : NULL;
+}
+
+/**
+ * units_next_line() - find the instruction at which the next line begins
+ * @units: units of the DSO
+ * @address: libdwfl's address
+ *
+ * Return: an address after @address, UINT64_MAX if there is none in its unit.
+ */
+uint64_t units_next_line(struct units *units, uint64_t address)
+{
+	Dwarf_Die *unit = find_unit(units, address);
+	Dwarf_Addr found, next = UINT64_MAX;
+	size_t low = 0, high;
+	Dwarf_Lines *lines;
+
+	if (!unit || dwarf_getsrclines(unit, &lines, &high))
+		return UINT64_MAX;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &found))
+			return UINT64_MAX;
+		if (found + units->bias > address) {
+			next = found + units->bias;
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	return next;
 }
 
 static int add_function(Dwarf_Die *function, void *data)
@@ -169,18 +194,30 @@ static void read_functions(struct units *units, Dwarf_Die *unit)
 	sort(&units->functions);
 }
 
-/* If out of memory, the remaining functions have nothing inlined. */
-static Dwarf_Die *find_function(struct units *units, uint64_t address)
+/**
+ * units_function() - find the function of an instruction
+ * @units: units of its DSO
+ * @address: libdwfl's address
+ * @function: receives its DW_TAG_subprogram entry
+ *
+ * If out of memory, some functions are unknown.
+ *
+ * Return: whether it is known.
+ */
+bool units_function(struct units *units, uint64_t address,
+		    Dwarf_Die *function)
 {
 	Dwarf_Die *unit = find_unit(units, address);
 	struct range *range;
 
 	if (!unit)
-		return NULL;
+		return false;
 	if (unit->addr != units->unit)
 		read_functions(units, unit);
 	range = find(&units->functions, address - units->bias);
-	return range ? &range->die : NULL;
+	if (range)
+		*function = range->die;
+	return range;
 }
 
 /* Replace a block by the one in it that has an address. */
@@ -207,20 +244,18 @@ static bool descend(Dwarf_Die *block, Dwarf_Addr address)
  * units_inlined() - find the inlined functions of an instruction
  * @units: units of its DSO
  * @address: libdwfl's address
+ * @function: its function, from units_function()
  * @nr: receives their number
  *
  * Return: the DW_TAG_inlined_subroutine entries, the outermost first, to be
  * freed; NULL if there is none or no memory.
  */
-Dwarf_Die *units_inlined(struct units *units, uint64_t address, size_t *nr)
+Dwarf_Die *units_inlined(const struct units *units, uint64_t address,
+			 const Dwarf_Die *function, size_t *nr)
 {
-	Dwarf_Die *function = find_function(units, address);
-	Dwarf_Die block, *list = NULL, *more;
+	Dwarf_Die block = *function, *list = NULL, *more;
 
 	*nr = 0;
-	if (!function)
-		return NULL;
-	block = *function;
 	while (descend(&block, address - units->bias)) {
 		if (dwarf_tag(&block) != DW_TAG_inlined_subroutine)
 			continue;

@@ -6,13 +6,18 @@
 #define SRCLINE_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct Dwfl_Module;
 
 struct units *units_new(struct Dwfl_Module *module);
-const char *units_source(struct units *units, uint64_t address, int *line);
-Dwarf_Die *units_inlined(struct units *units, uint64_t address, size_t *nr);
+Dwarf_Line *units_line(struct units *units, uint64_t address);
+uint64_t units_next_line(struct units *units, uint64_t address);
+bool units_function(struct units *units, uint64_t address,
+		    Dwarf_Die *function);
+Dwarf_Die *units_inlined(const struct units *units, uint64_t address,
+			 const Dwarf_Die *function, size_t *nr);
 void units_free(struct units *units);
 
 #endif /* SRCLINE_H */

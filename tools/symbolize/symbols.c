@@ -326,6 +326,16 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 	return label(symbols, symbol);
 }
 
+static Dwarf_Line *find_line(const struct symbols *symbols,
+			     GElf_Addr address)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(symbols->module, address);
+	GElf_Addr bias;
+
+	return line ? dwfl_dwarf_line(line, &bias) :
+		units_line(symbols->units, address);
+}
+
 /**
  * symbols_place() - find the source line of an instruction
  * @symbols: symbols of its DSO
@@ -338,25 +348,39 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 bool symbols_place(const struct symbols *symbols, uint64_t address,
 		   struct place *place)
 {
-	Dwfl_Line *line;
+	Dwarf_Line *line;
 	GElf_Addr bias;
 
 	memset(place, 0, sizeof(*place));
 	if (!symbols->module)
 		return false;
 	elf_of(symbols, &bias);
-	line = dwfl_module_getsrc(symbols->module, address + bias);
-	if (line)
-		place->file = dwfl_lineinfo(line, NULL, &place->line, NULL,
-					    NULL, NULL);
-	else
-		place->file = units_source(symbols->units, address + bias,
-					   &place->line);
+	line = find_line(symbols, address + bias);
 	/* Line 0 marks code that the compiler generated for no line */
-	if (place->file && place->line > 0)
+	if (line && !dwarf_lineno(line, &place->line) && place->line > 0 &&
+	    !dwarf_linediscriminator(line, &place->discriminator))
+		place->file = dwarf_linesrc(line, NULL, NULL);
+	if (place->file)
 		return true;
 	memset(place, 0, sizeof(*place));
 	return false;
+}
+
+/**
+ * symbols_next_line() - find the instruction at which the next line begins
+ * @symbols: symbols of its DSO; symbols_known() must be true
+ * @address: link-time address
+ *
+ * Return: an address after @address, UINT64_MAX if there is none.
+ */
+uint64_t symbols_next_line(const struct symbols *symbols, uint64_t address)
+{
+	GElf_Addr bias;
+	uint64_t next;
+
+	elf_of(symbols, &bias);
+	next = units_next_line(symbols->units, address + bias);
+	return next == UINT64_MAX ? next : next - bias;
 }
 
 /**

@@ -45,10 +45,12 @@ struct symbol {
  * struct place - a source line
  * @file: path of the source file as given to the compiler
  * @line: line number, from 1
+ * @discriminator: which of the line's blocks it is
  */
 struct place {
 	const char *file;
 	int line;
+	unsigned int discriminator;
 };
 
 void symbols_look_in(char *path);
@@ -63,6 +65,7 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 		 uint64_t bytes, struct symbol *symbol);
 bool symbols_place(const struct symbols *symbols, uint64_t address,
 		   struct place *place);
+uint64_t symbols_next_line(const struct symbols *symbols, uint64_t address);
 int symbols_inlines(const struct symbols *symbols, uint64_t address,
 		    struct inlines *inlines);
 void symbols_text(const struct symbols *symbols, uint64_t *start,

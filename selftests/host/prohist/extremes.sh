@@ -37,8 +37,8 @@ survives()
 	lacks "$dir/survives" 'Sanitizer|runtime error'
 }
 
-for form in text json svg bolt callgrind firefox folded gmon perf pprof \
-		speedscope; do
+for form in text json svg autofdo bolt callgrind firefox folded gmon perf \
+		pprof speedscope; do
 	check "$form of extremes" survives $form 0 "$dir/extremes.prf"
 done
 check 'dos of extremes' survives dos 0 --dso=pie "$dir/extremes.prf"
@@ -52,7 +52,7 @@ check 'what gprof cannot count is said' has \
 for form in text json svg callgrind firefox folded perf pprof speedscope; do
 	check "$form of nothing" survives $form 0 "$dir/empty.prf"
 done
-for form in gmon dos bolt; do
+for form in gmon dos autofdo bolt; do
 	check "$form of nothing" survives $form 1 "$dir/empty.prf"
 done
 

@@ -55,14 +55,11 @@ static uint64_t put_buckets(const struct sum_dso *dso)
 /** write_bolt() - write the buckets of one DSO */
 int write_bolt(const struct report *report)
 {
-	const struct sum_dso *dso = report_sum_dso(report);
+	const struct sum_dso *dso = report_exact_dso(report);
 	uint64_t without;
 
 	if (!dso)
 		return -1;
-	if (dso->buckets->bytes > 1)
-		term_warn("%s: buckets of %" PRIu64 " bytes: for exact instructions, use profil --bucket=1",
-			  dso->path, dso->buckets->bytes);
 	printf("no_lbr cpu-clock:\n");
 	without = put_buckets(dso);
 	if (without)
