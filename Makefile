@@ -3,12 +3,13 @@
 # profil: execution time profiles by the kernel. "make help" lists the targets.
 
 O := build
+
+include common.mk
+
 override O := $(abspath $(O))
 # Not for the kernel's Makefile, which has an O of its own
 MAKEOVERRIDES := $(filter-out O=%,$(MAKEOVERRIDES))
 export PROFIL_TOP := $(CURDIR)
-
-include common.mk
 
 # The build tree of the kernel to build the module for: of the running one if
 # its headers are installed, otherwise of the newest that has headers.
@@ -149,7 +150,7 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 # The guest's kernel need not be the one that runs here.
 demo test test-debug test-long test-viewers images bench bench-quick: \
 	export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
-demo test test-debug test-long images bench bench-quick: export W = 1
+demo test test-debug test-long test-viewers images bench bench-quick: export W = 1
 
 demo: setup
 	$(MAKE) -s module examples tests
@@ -228,14 +229,33 @@ install-user: lib tools
 release_here = $(call release,$(KDIR))
 updates = $(DESTDIR)/lib/modules/$(release_here)/updates
 
-modules_install: module
+modules_install: module | $(filter sign,$(MAKECMDGOALS))
 	$(INSTALL) -d '$(updates)'
 	$(INSTALL) -m 644 $(call module_tree,$(KDIR))/module/profil.ko '$(updates)'
 	$(if $(DESTDIR),,depmod $(release_here))
 
 dkms_source := $(DESTDIR)/usr/src/profil-$(VERSION)
+installed = $(wildcard $(DESTDIR)/lib/modules/*/updates/profil.ko)
 
+# Remove what DKMS has of this version, unless it is the package's
+define remove_dkms
+	$(if $(DESTDIR),,@! dpkg -S '$(dkms_source)/dkms.conf' > /dev/null 2>&1 || { \
+		echo "profil: profil-dkms is installed; remove that package" >&2; \
+		exit 1; })
+	$(if $(DESTDIR),,! dkms status profil/$(VERSION) 2> /dev/null | \
+		grep -q . || dkms remove profil/$(VERSION) --all)
+	rm -rf '$(dkms_source)'
+endef
+
+# DKMS keeps a module that modules_install has installed, and one that it has
+# built from other sources of the same version.
 dkms-install:
+	$(if $(DESTDIR),,@command -v dkms > /dev/null || { \
+		echo "profil: dkms is missing; install dkms" >&2; exit 1; })
+	$(if $(DESTDIR),,@test -z '$(installed)' || { \
+		echo "profil: $(installed) is in the way; run 'make uninstall'" >&2; \
+		exit 1; })
+	$(remove_dkms)
 	$(INSTALL) -d '$(dkms_source)/module' '$(dkms_source)/uapi/linux'
 	$(INSTALL) -m 644 dkms.conf Kbuild '$(dkms_source)'
 	$(INSTALL) -m 644 $(wildcard module/*.[ch]) module/Kbuild \
@@ -257,26 +277,28 @@ sign: module
 	$(KDIR)/scripts/sign-file $(hash) '$(KEY)' '$(CERT)' \
 		$(call module_tree,$(KDIR))/module/profil.ko
 
-installed = $(wildcard $(DESTDIR)/lib/modules/*/updates/profil.ko)
-
 uninstall:
 	$(MAKE) -C lib O=$(O) uninstall
 	$(MAKE) -C tools O=$(O) uninstall
 	$(uninstall_files)
-	$(if $(DESTDIR),,test ! -d '$(dkms_source)' || \
-		dkms remove profil/$(VERSION) --all)
-	rm -rf '$(dkms_source)' $(installed)
+	$(remove_dkms)
+	rm -f $(installed)
 	$(if $(DESTDIR),,$(foreach ko,$(installed), \
 		depmod $(word 3,$(subst /, ,$(ko)))$(newline)))
 
 deb:
 	packaging/deb
 
+# Not all of O, which may have other files
+products := bench bench.json deb debug-kernel examples go lib linux linux.new \
+	    module selftests test tools viewers vm
+
 clean:
-	rm -rf $(O)
+	rm -rf $(addprefix $(O)/,$(products))
+	rmdir --ignore-fail-on-non-empty $(O) 2> /dev/null || :
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-long images fuzz bench bench-quick bench-programs \
+	test test-debug test-long test-viewers images fuzz bench bench-quick bench-programs \
 	bench-floor debug-module install install-user modules_install \
 	dkms-install sign uninstall deb clean

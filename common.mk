@@ -2,6 +2,13 @@
 #
 # Settings of the library, the tools and the tests.
 
+# Recipes divide these at spaces, as Kbuild does, and use them in several
+# directories.
+$(foreach name,CURDIR O DESTDIR prefix,$(if $(word 2,[$($(name))]),\
+	$(error profil: $(name) is '$($(name))': use a path without spaces)))
+$(if $(filter-out /%,$(DESTDIR)),\
+	$(error profil: DESTDIR is '$(DESTDIR)': use an absolute path))
+
 # The version of all parts; module/main.c, dkms.conf and the manual pages repeat
 # it.
 VERSION := 0.1
