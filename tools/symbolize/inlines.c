@@ -57,11 +57,16 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned int attribute_name)
 static const char *call_file(Dwarf_Die *die)
 {
 	Dwarf_Word number = number_of(die, DW_AT_call_file);
+	Dwarf_Half version;
 	Dwarf_Files *files;
 	Dwarf_Die unit;
 	size_t nr;
 
-	if (!number || !dwarf_diecu(die, &unit, NULL, NULL) ||
+	/* File 0 is one since DWARF 5 */
+	if (!dwarf_hasattr(die, DW_AT_call_file) ||
+	    dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, NULL, NULL,
+			  NULL) || (!number && version < 5) ||
+	    !dwarf_diecu(die, &unit, NULL, NULL) ||
 	    dwarf_getsrcfiles(&unit, &files, &nr) || number >= nr)
 		return NULL;
 	return dwarf_filesrc(files, number, NULL, NULL);

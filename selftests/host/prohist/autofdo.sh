@@ -103,10 +103,10 @@ for name, node in sorted(functions.items(),
 ' "$sampled" "$here/sampled.c"
 }
 
-
+# With a relative path, the source is file 0 of DWARF 5
 build()
 {
-	clang "${flags[@]}" -Wl,--build-id -o "$sampled" "$here/sampled.c"
+	(cd "$here" && clang "${flags[@]}" -Wl,--build-id -o "$sampled" sampled.c)
 }
 check 'a program' build
 profile outer loop total

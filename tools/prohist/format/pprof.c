@@ -245,7 +245,7 @@ static void put_location(struct out *out, uint64_t address,
 /* The period comes from a file, and may be any number. */
 static uint64_t whole(double number)
 {
-	return number < INT64_MAX ? number + 0.5 : INT64_MAX;
+	return number < (double)INT64_MAX ? number + 0.5 : INT64_MAX;
 }
 
 /* The function of a piece, and the functions inlined there, innermost first. */
