@@ -20,7 +20,7 @@ static enum sum_class class_of(uint32_t kind)
 	return kind == PRF_ANONYMOUS ? SUM_OTHER : SUM_LIBRARIES;
 }
 
-/* What tells DSOs apart, and the index of the DSO in the sum. */
+/* What distinguishes DSOs, and the index of the DSO in the sum. */
 struct key {
 	const char *path;
 	enum sum_class class;

@@ -9,21 +9,10 @@
 #include "prohist/report.h"
 
 /* The program with the most ticks; NULL if there are none */
-static const struct prf_dso *find_program(const struct report *report)
+static const struct prf_dso *find_program(const struct sum *sum)
 {
-	const struct prf_dso *dso, *most = NULL;
-	struct prf_at at = {};
-	uint64_t ticks = 0;
-
-	while ((dso = prf_next(report->runs, report->nr, &at))) {
-		const struct sum_dso *added = sum_dso(report->sum, dso);
-
-		if (dso->kind != PRF_PROGRAM || !added || added->ticks <= ticks)
-			continue;
-		ticks = added->ticks;
-		most = dso;
-	}
-	return most;
+	return sum->nr_dsos && sum->dsos[0].class == SUM_PROGRAM ?
+		sum->dsos[0].mapping : NULL;
 }
 
 /**
@@ -37,7 +26,7 @@ const struct prf_dso *report_dso(const struct report *report)
 	const struct prf_dso *dso;
 
 	if (!report->dso) {
-		dso = find_program(report);
+		dso = find_program(report->sum);
 		if (!dso)
 			warnx("no program has ticks; choose a DSO with --dso");
 		return dso;

@@ -96,18 +96,11 @@ static void sort(struct ranges *ranges)
 
 static struct range *find(const struct ranges *ranges, Dwarf_Addr address)
 {
-	size_t low = 0, high = ranges->nr;
+	size_t nr = array_until(ranges->list, ranges->nr,
+				sizeof(*ranges->list), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < ranges->list[low - 1].end ?
-		&ranges->list[low - 1] : NULL;
+	return nr && address < ranges->list[nr - 1].end ?
+		&ranges->list[nr - 1] : NULL;
 }
 
 /* If out of memory, the remaining units have no lines. */

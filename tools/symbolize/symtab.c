@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "symbolize/symtab.h"
+#include "util/array.h"
 
 /*
  * A symbol: its link-time addresses, and its index in libdwfl's table. @reach
@@ -130,17 +131,8 @@ int symtab_read(struct symtab *symtab)
 /* Number of symbols that start at or before an address. */
 static size_t count_until(const struct symtab *symtab, uint64_t address)
 {
-	size_t low = 0, high = symtab->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symtab->entries[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_until(symtab->entries, symtab->nr,
+			   sizeof(*symtab->entries), address);
 }
 
 static int rank(const struct entry *entry)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * array.h - arrays that grow by one element
+ * array.h - arrays that grow by one element, or are sorted by address
  */
 #ifndef ARRAY_H
 #define ARRAY_H
 
+#include <stdint.h>
 #include <stdlib.h>
 
 /**
@@ -21,6 +22,31 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 	if (nr & (nr - 1))
 		return array;
 	return reallocarray(array, nr ? 2 * nr : 1, size);
+}
+
+/**
+ * array_until() - count the elements that start at or before an address
+ * @array: the array, sorted by start
+ * @nr: number of elements
+ * @size: size of an element, whose first member is its start, a uint64_t
+ * @address: the address
+ */
+static inline size_t array_until(const void *array, size_t nr, size_t size,
+				 uint64_t address)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const uint64_t *start = (const void *)((const char *)array +
+						       middle * size);
+
+		if (*start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 #endif /* ARRAY_H */
