@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
 #include <math.h>
 #include <sched.h>
@@ -380,6 +381,27 @@ int write_file(const char *path, const char *text)
 		return 0;
 	errno = error;
 	return -1;
+}
+
+/*
+ * Open a perf event for user mode and close it. Return: 0, or errno, as where
+ * perf_event_paranoid or a filter forbids it.
+ */
+int try_perf_event(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.exclude_kernel = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+			 PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
 }
 
 uint64_t sum16(const uint16_t *bins, size_t nr)

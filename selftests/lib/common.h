@@ -74,6 +74,7 @@ pid_t fork_child(void);
 int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);
 int write_file(const char *path, const char *text);
+int try_perf_event(void);
 
 /* A file system with a file "bins" of one page, which opens but never reads. */
 #define SILENT_FS	"/run/profil-silent"

@@ -4,11 +4,9 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest.h"
@@ -16,23 +14,6 @@
 #include "tool.h"
 
 #define ARGUMENTS	24
-
-/* Without the module, the tool needs permission to use perf_event_open(). */
-static bool sampling_permitted(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.exclude_kernel = 1,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-			 PERF_FLAG_FD_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
 
 bool tool_has_module(void)
 {
@@ -47,9 +28,10 @@ bool tool_has_helper(const char *name)
 	return !access(path, X_OK);
 }
 
+/* Without the module, the tool needs permission to use perf_event_open(). */
 bool tool_has_clock(void)
 {
-	return tool_has_module() || sampling_permitted();
+	return tool_has_module() || !try_perf_event();
 }
 
 /* Find the tool that was built with the tests, or else the installed one. */
