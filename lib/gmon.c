@@ -165,7 +165,7 @@ static void gmon_say_no_time(struct gmon *gmon)
 	else
 		gmon_say("calls are counted, time is not: " PROFIL_DEVICE ": %s%s",
 			 strerrordesc_np(errno),
-			 missing ? "; load the module: modprobe profil" : "");
+			 missing ? "; run 'modprobe profil' as root, and start a container with '--device " PROFIL_DEVICE "'" : "");
 }
 
 /*

@@ -19,6 +19,7 @@
 #include "dos/questions.h"
 #include "profil/backend.h"
 #include "profil/output.h"
+#include "profil/remedy.h"
 #include "profil/session.h"
 #include "util/number.h"
 
@@ -211,6 +212,8 @@ static int check_period(struct session *session, const struct profil_info *info)
 /* Fall back to perf_event_open(2); @error is why the module is unavailable. */
 static int use_perf(struct session *session, int error)
 {
+	static const char paranoid[] =
+		"; see /proc/sys/kernel/perf_event_paranoid";
 	bool user_only = session->user_only;
 
 	if (!session->asked_ns)
@@ -218,19 +221,18 @@ static int use_perf(struct session *session, int error)
 	session->period_ns = session->asked_ns;
 	session->max_regions = UINT32_MAX;
 	session->backend = &backend_perf;
+	fprintf(stderr, "profil: %s: %s; %s\n", PROFIL_DEVICE, strerror(error),
+		device_remedy(error));
 	if (backend_perf_open(session)) {
-		fprintf(stderr,
-			"profil: %s: %s; load the module with 'modprobe profil'\n"
-			"profil: and perf_event_open: %s; see /proc/sys/kernel/perf_event_paranoid\n",
-			PROFIL_DEVICE, strerror(error), strerror(errno));
+		fprintf(stderr, "profil: perf_event_open: %s%s\n",
+			strerror(errno), errno == EACCES ? paranoid : "");
 		return -1;
 	}
 	session->clock = PRF_CLOCK_PERF_EVENT_OPEN;
 	fprintf(stderr,
-		"profil: %s: %s; load the module with 'modprobe profil' for random ticks. Using perf_event_open%s\n",
-		PROFIL_DEVICE, strerror(error), session->user_only && !user_only ?
-		", in user mode only: see /proc/sys/kernel/perf_event_paranoid" :
-		"");
+		"profil: using perf_event_open, whose ticks are not random%s%s\n",
+		session->user_only && !user_only ? ", in user mode only" : "",
+		session->user_only && !user_only ? paranoid : "");
 	return 0;
 }
 

@@ -176,7 +176,7 @@ TEST_F(gmon, a_device_that_is_missing_is_told_with_the_remedy)
 	errno = UNTOUCHED;
 	start();
 	_mcleanup();
-	EXPECT_TRUE(is_said("time is not: /dev/profil: No such file or directory; load the module: modprobe profil"));
+	EXPECT_TRUE(is_said("time is not: /dev/profil: No such file or directory; run 'modprobe profil' as root, and start a container with '--device /dev/profil'"));
 }
 
 TEST_F(gmon, what_is_missing_at_each_start_is_told_once)
