@@ -339,9 +339,11 @@ static const char *out_of_calls(pid_t tid)
 	errno = 0;
 	if (process_read(tid, &process))
 		return "no entry in /proc";
-	if (process.seccomp)
-		return "its system calls are filtered (seccomp)";
-	return NULL;
+	if (!process.seccomp)
+		return NULL;
+	if (!process_read(getpid(), &process) && process.seccomp)
+		return "its system calls are filtered (seccomp), as are those of profil: start the container with '--security-opt seccomp=unconfined'";
+	return "its system calls are filtered (seccomp)";
 }
 
 static const char *begin_now(struct session *session, struct addrspace *space,
