@@ -271,8 +271,8 @@ hash = $(or $(shell sed -n 's/^CONFIG_MODULE_SIG_HASH="\(.*\)"/\1/p' \
 
 sign: module
 	@test -r '$(KEY)' -a -r '$(CERT)' || { \
-		echo "profil: cannot read $(KEY) and $(CERT); see 'Secure" \
-			"Boot' in Documentation/getting-started.rst" >&2; \
+		echo "profil: cannot read $(KEY) and $(CERT); see" \
+			"Documentation/secure-boot.rst" >&2; \
 		exit 1; }
 	$(KDIR)/scripts/sign-file $(hash) '$(KEY)' '$(CERT)' \
 		$(call module_tree,$(KDIR))/module/profil.ko
