@@ -71,7 +71,8 @@ help:
 	@echo '                CERT (default: the ones of DKMS)'
 	@echo 'make uninstall  remove everything that these have installed'
 	@echo 'make deb        build Debian packages of the last commit in a chroot,'
-	@echo '                and check, install and purge them there'
+	@echo '                and check, install and purge them there; SUITE=NAME'
+	@echo '                selects the release (default: bookworm)'
 	@echo
 	@echo 'KDIR=DIR        build the module for the kernel whose build tree'
 	@echo '                is DIR (default: $(KDIR))'
