@@ -45,6 +45,9 @@ help:
 	@echo '                innocent one'
 	@echo 'make test-viewers   open the output of prohist in browsers and other'
 	@echo '                programs that "make test" does not install'
+	@echo 'make test-install   install, upgrade and purge the Debian packages on'
+	@echo '                plain systems of Debian 12 and 13, in a guest'
+	@echo '                (as root; an hour or more; "make test" omits it)'
 	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS (default: 30)'
 	@echo 'make setup      install missing packages (Debian 12); demo and'
 	@echo '                test do this, too'
@@ -182,6 +185,10 @@ test-viewers:
 	@$(MAKE) -s -C selftests/viewers O=$(O) run $(if $(ONLY), \
 		TESTS='$(notdir $(wildcard selftests/viewers/$(ONLY)*))')
 
+test-install:
+	@selftests/bin/setup with mmdebstrap debian-archive-keyring e2fsprogs
+	@selftests/install/run $(ONLY)
+
 images: setup
 	@$(MAKE) -s module tools
 	@Documentation/images/make
@@ -300,6 +307,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-long test-viewers images fuzz bench bench-quick bench-programs \
+	test test-debug test-long test-viewers test-install images fuzz \
+	bench bench-quick bench-programs \
 	bench-floor debug-module install install-user modules_install \
 	dkms-install sign uninstall deb clean
