@@ -221,7 +221,8 @@ static void copied_after_fork(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(bad_memory) *self, uint32_t *bin)
 {
 	/* Only for the text that runs after the fork */
-	struct profil_region region = counter_of(TEXT_OF(turn), bin, 4);
+	struct profil_region region = counter_of(START_OF(turn),
+						 END_OF(turn), bin, 4);
 	pid_t child;
 
 	*bin = 7;

@@ -72,7 +72,7 @@ OWN_TEXT(hot) static void spin_in_hot_text(void)
 		;
 }
 
-static const char *const hot[] = { TEXT_OF(hot) };
+static const char *const hot[] = { START_OF(hot), END_OF(hot) };
 
 FIXTURE_SETUP(system)
 {

@@ -86,9 +86,11 @@ FIXTURE_SETUP(conservation)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
 	self->bins[0] = 0;
 	self->bins[1] = UINT16_MAX;
-	self->regions[0] = counter_of(TEXT_OF(counted), &self->bins[0], 2);
-	self->regions[1] = counter_of(TEXT_OF(clipped), &self->bins[1], 2);
-	self->regions[2] = counter_of(TEXT_OF(lost), page, 2);
+	self->regions[0] = counter_of(START_OF(counted), END_OF(counted),
+				      &self->bins[0], 2);
+	self->regions[1] = counter_of(START_OF(clipped), END_OF(clipped),
+				      &self->bins[1], 2);
+	self->regions[2] = counter_of(START_OF(lost), END_OF(lost), page, 2);
 	ASSERT_EQ(0, set_regions(self->regions, 3, 2, MS,
 				 PROFIL_SET_USER_ONLY));
 	quit = false;

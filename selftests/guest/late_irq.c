@@ -41,7 +41,7 @@ TEST(owed_ticks_are_counted)
 	struct profil_info info = { .size = sizeof(info) };
 	static uint32_t bins[2];
 	struct profil_region regions[] = {
-		counter_of(TEXT_OF(watch), &bins[0], 4),
+		counter_of(START_OF(watch), END_OF(watch), &bins[0], 4),
 		overflow_bin(&bins[1], 4),
 	};
 	struct jumps jumps = { 0, 0 };

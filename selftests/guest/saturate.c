@@ -178,7 +178,7 @@ OWN_TEXT(turn) static void turn(void)
 TEST(full_counter_does_not_stop_others)
 {
 	struct profil_region regions[2] = {
-		counter_of(TEXT_OF(turn), &bins.two[4], 2),
+		counter_of(START_OF(turn), END_OF(turn), &bins.two[4], 2),
 		overflow_bin(&bins.two[6], 2),
 	};
 	struct profil_status last = { .size = sizeof(last) };

@@ -311,15 +311,14 @@ static struct prof prof_of_text(void *bins, const char *start, const char *end)
 	return prof_of(bins, end - start, (uintptr_t)start, 65536);
 }
 
-
 static unsigned short bins[2048];
 
 static void goes_off(struct __test_metadata *_metadata, void *bad,
 		     enum profil_region_state why)
 {
 	struct prof regions[3] = {
-		prof_of_text(bad, TEXT_OF(first)),
-		prof_of_text(bins, TEXT_OF(second)),
+		prof_of_text(bad, START_OF(first), END_OF(first)),
+		prof_of_text(bins, START_OF(second), END_OF(second)),
 		OVERFLOW(half),
 	};
 	struct profil_status status = { .size = sizeof(status) };
@@ -375,7 +374,8 @@ TEST_F(running, region_may_be_mended_before_its_first_tick)
 	char *page = mmap(NULL, PAGE, PROT_READ,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct prof regions[2] = {
-		prof_of_text(page, TEXT_OF(first)), OVERFLOW(half),
+		prof_of_text(page, START_OF(first), END_OF(first)),
+		OVERFLOW(half),
 	};
 	struct profil_region_status each[2];
 	struct profil_status status = { .size = sizeof(status) };
@@ -390,7 +390,8 @@ TEST_F(running, region_may_be_mended_before_its_first_tick)
 TEST_F(running, region_with_scale_0_or_1_is_not_enabled)
 {
 	struct prof regions[2] = {
-		prof_of_text(bins, TEXT_OF(first)), OVERFLOW(half),
+		prof_of_text(bins, START_OF(first), END_OF(first)),
+		OVERFLOW(half),
 	};
 	struct profil_region_status each[2];
 	struct profil_status status = { .size = sizeof(status) };
@@ -412,8 +413,8 @@ TEST_F(running, region_with_scale_0_or_1_is_not_enabled)
 TEST_F(running, ticks_in_no_region)
 {
 	struct prof regions[2] = {
-		prof_of_text(bins, TEXT_OF(second)),
-		prof_of_text(bins, TEXT_OF(second)),
+		prof_of_text(bins, START_OF(second), END_OF(second)),
+		prof_of_text(bins, START_OF(second), END_OF(second)),
 	};
 	struct profil_status last = { .size = sizeof(last) };
 

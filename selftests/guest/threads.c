@@ -182,10 +182,10 @@ TEST_F(threads, four_shares)
 {
 	static uint16_t bins[4][4096];
 	const struct profil_region regions[] = {
-		region_of(TEXT_OF(a), bins[0], 2),
-		region_of(TEXT_OF(b), bins[1], 2),
-		region_of(TEXT_OF(c), bins[2], 2),
-		region_of(TEXT_OF(d), bins[3], 2),
+		region_of(START_OF(a), END_OF(a), bins[0], 2),
+		region_of(START_OF(b), END_OF(b), bins[1], 2),
+		region_of(START_OF(c), END_OF(c), bins[2], 2),
+		region_of(START_OF(d), END_OF(d), bins[3], 2),
 	};
 	struct moment zero = moment_zero(), from, to, stop;
 	uint64_t ticks[4], sum = 0;

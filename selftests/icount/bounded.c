@@ -39,7 +39,7 @@ TEST(only_so_many_ticks_wait)
 	ASSERT_NE(MAP_FAILED, page);
 	if (userfault(page, 0) < 0)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
-	region = region_of(TEXT_OF(sled), page, 2);
+	region = region_of(START_OF(sled), END_OF(sled), page, 2);
 	region.scale = 2 * 65536;
 	region.size = PAGE;
 	ASSERT_EQ(0, set_regions(&region, 1, 2, PERIOD,

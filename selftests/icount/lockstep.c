@@ -78,8 +78,8 @@ static struct turns run(struct __test_metadata *_metadata, uint64_t period_ns,
 {
 	static uint32_t bins[2][4096];
 	struct profil_region regions[] = {
-		region_of(TEXT_OF(first), bins[0], 4),
-		region_of(TEXT_OF(second), bins[1], 4),
+		region_of(START_OF(first), END_OF(first), bins[0], 4),
+		region_of(START_OF(second), END_OF(second), bins[1], 4),
 	};
 	struct turns turns = { 0 };
 

@@ -26,13 +26,14 @@
 extern const char __executable_start, etext;
 
 /*
- * A function in a section of its own; TEXT_OF(name) is the start and end of its
- * text, by symbols that the linker defines.
+ * A function in a section of its own, whose text begins and ends at symbols that
+ * the linker defines.
  */
 #define OWN_TEXT(name) \
 	extern const char __start_text_##name[], __stop_text_##name[]; \
 	__attribute__((noinline, section("text_" #name)))
-#define TEXT_OF(name)	__start_text_##name, __stop_text_##name
+#define START_OF(name)	__start_text_##name
+#define END_OF(name)	__stop_text_##name
 
 /*
  * Whether the library counts in user space: PROFIL_FALLBACK=always. Tests of
