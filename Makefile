@@ -266,7 +266,8 @@ dkms-install:
 	$(remove_dkms)
 	$(INSTALL) -d '$(dkms_source)/module' '$(dkms_source)/uapi/linux'
 	$(INSTALL) -m 644 dkms.conf Kbuild '$(dkms_source)'
-	$(INSTALL) -m 644 $(wildcard module/*.[ch]) module/Kbuild \
+	$(INSTALL) -m 644 $(wildcard module/*.[ch]) \
+		module/Kbuild module/Makefile \
 		'$(dkms_source)/module'
 	$(INSTALL) -m 644 uapi/linux/profil.h '$(dkms_source)/uapi/linux'
 	$(if $(DESTDIR),,dkms install profil/$(VERSION))

@@ -9,12 +9,13 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/log2.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <asm/futex.h>
 
-#include "compat.h"
 #include "profil_private.h"
 
 /* System V's largest count. */
@@ -219,7 +220,7 @@ static struct profil_config *profil_config_alloc(const struct profil_set *set)
 	struct profil_config *config;
 	struct profil_map *map;
 
-	config = kzalloc(sizeof(*config), GFP_KERNEL_ACCOUNT);
+	config = kzalloc_obj(*config, GFP_KERNEL_ACCOUNT);
 	if (!config)
 		return NULL;
 	refcount_set(&config->refs, 1);
@@ -272,10 +273,12 @@ static int profil_config_check(struct profil_config *config, u32 region)
 
 	if (!counters->nr)
 		return 0;
-	if (profil_is_user_range(counters, width_shift))
+	if (profil_is_user_range(counters, width_shift)) {
 		state = profil_region_memory(counters, width_shift, &shared);
-	else
-		state = counters->state = PROFIL_REGION_UNMAPPED;
+	} else {
+		state = PROFIL_REGION_UNMAPPED;
+		counters->state = state;
+	}
 
 	switch (state) {
 	case PROFIL_REGION_ON:

@@ -12,9 +12,9 @@
 
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <linux/uaccess.h>
 #include <asm/byteorder.h>
-
-#include "compat.h"
+#include <asm/futex.h>
 
 /* The counter has reached its maximum. */
 #define PROFIL_COUNTER_FULL	1
@@ -62,6 +62,58 @@ profil_counter_at(unsigned long addr, u32 width, u32 max)
 #endif
 	}
 	return counter;
+}
+
+/*
+ * Read, compare and exchange a 32-bit word of user memory, between
+ * profil_user_begin(), which is 0 if the address is not of user memory, and
+ * profil_user_end(). Where an architecture has no unsafe_try_cmpxchg_user(),
+ * each access begins and ends one of its own.
+ */
+#ifdef unsafe_try_cmpxchg_user
+#define profil_user_begin(at)		user_access_begin(at, sizeof(*(at)))
+#define profil_user_end()		user_access_end()
+#else
+#define profil_user_begin(at)		access_ok(at, sizeof(*(at)))
+#define profil_user_end()		do { } while (0)
+#endif
+
+/* Return: 0 or -EFAULT. */
+static __always_inline int profil_get_user(u32 __user *at, u32 *value)
+{
+#ifdef unsafe_try_cmpxchg_user
+	unsafe_get_user(*value, at, fault);
+	return 0;
+
+fault:
+	return -EFAULT;
+#else
+	return __get_user(*value, at);
+#endif
+}
+
+/*
+ * Return: 1; 0 if the word was not *@old, which is up to date now; or -EFAULT.
+ */
+static __always_inline int profil_try_cmpxchg_user(u32 __user *at, u32 *old,
+						   u32 new)
+{
+#ifdef unsafe_try_cmpxchg_user
+	return unsafe_try_cmpxchg_user(at, old, new, fault);
+
+fault:
+	return -EFAULT;
+#else
+	u32 found;
+	int err = futex_atomic_cmpxchg_inatomic(&found, at, *old, new);
+
+	if (err)
+		return err == -EAGAIN ? 0 : -EFAULT;
+	if (found == *old)
+		return 1;
+	*old = found;
+	return 0;
+#endif
 }
 
 /*

@@ -25,7 +25,6 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "compat.h"
 #include "profil_private.h"
 
 static DEFINE_SPINLOCK(profil_ctx_lock);
@@ -59,7 +58,7 @@ static void profil_ctx_remove(struct profil_ctx *ctx)
 static struct profil_ctx *profil_ctx_alloc(struct mm_struct *mm,
 					   struct profil_user *user)
 {
-	struct profil_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	struct profil_ctx *ctx = kzalloc_obj(*ctx, GFP_KERNEL_ACCOUNT);
 
 	if (!ctx)
 		return NULL;
@@ -268,7 +267,7 @@ int profil_ctx_mmap(struct file *file, struct vm_area_struct *vma)
 		ctx->nr_anchors = 1;
 		ctx->anchor = vma->vm_start;
 		/* Never copied into a core, merged, or grown by mremap() */
-		profil_vm_flags_set(vma, VM_IO | VM_DONTEXPAND | VM_DONTDUMP);
+		vm_flags_set(vma, VM_IO | VM_DONTEXPAND | VM_DONTDUMP);
 		vma->vm_ops = &profil_anchor_ops;
 		vma->vm_private_data = ctx;
 		err = 0;

@@ -14,7 +14,6 @@
  *   counter.h			adding to a counter
  *   pending.c			ticks whose counter's page is missing
  *   profil_private.h		shared declarations; the order of the locks
- *   compat.h			kernel versions
  *   profil_kunit.c		KUnit tests, a module of its own
  *
  * Context: load and unload.

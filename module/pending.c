@@ -21,11 +21,12 @@
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/memcontrol.h>
+#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
 #include <linux/userfaultfd_k.h>
 
-#include "compat.h"
 #include "counter.h"
 #include "profil_private.h"
 
@@ -71,7 +72,47 @@ struct profil_attempt {
 	u32 clipped;
 };
 
+/* --- the memory cgroup that pays */
+
+/*
+ * The memory cgroup of a task, with a reference; NULL without one. Context:
+ * under rcu_read_lock().
+ */
+static struct mem_cgroup *profil_get_memcg(struct task_struct *task)
+{
+	struct mem_cgroup *memcg = NULL;
+
+#ifdef CONFIG_MEMCG
+	do {
+		memcg = mem_cgroup_from_task(task);
+	} while (memcg && !css_tryget(&memcg->css));
+#endif
+	return memcg;
+}
+
+/* The task whose memory cgroup pays for an address space; NULL if none does. */
+static struct task_struct *profil_mm_owner(struct mm_struct *mm)
+{
+#ifdef CONFIG_MEMCG
+	return rcu_dereference(mm->owner);
+#else
+	return current;
+#endif
+}
+
 /* --- through the address space */
+
+/* A page of a tmpfs file that is in memory, with a reference, or NULL. */
+static struct page *profil_find_page(struct address_space *mapping,
+				     pgoff_t index)
+{
+	struct folio *folio = filemap_get_folio(mapping, index);
+
+	/* NULL before 6.4 */
+	if (IS_ERR_OR_NULL(folio))
+		return NULL;
+	return folio_page(folio, index & (folio_nr_pages(folio) - 1));
+}
 
 /*
  * A page of a tmpfs file, with a reference; brought in, if that is allowed, and
@@ -117,14 +158,14 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 	if (!owner)
 		return VM_FAULT_RETRY;
 
-	old = profil_set_active_memcg(memcg);
+	old = set_active_memcg(memcg);
 	if (profil_vma_is_shared_tmpfs(vma))
 		page = profil_get_page(vma->vm_file->f_mapping,
 				       vma->vm_pgoff +
 				       ((addr - vma->vm_start) >> PAGE_SHIFT),
 				       true);
 	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
-	profil_set_active_memcg(old);
+	set_active_memcg(old);
 	if (page)
 		put_page(page);
 	mem_cgroup_put(memcg);
@@ -223,8 +264,7 @@ static void profil_attempt_mm(struct profil_session *session,
  */
 static bool profil_is_own_memory(void)
 {
-	return PROFIL_CHARGES_ACTIVE_MEMCG &&
-	       (current->flags & PF_EXITING || current->in_execve);
+	return current->flags & PF_EXITING || current->in_execve;
 }
 
 static struct page *profil_get_shared_page(struct profil_session *session,
@@ -238,10 +278,10 @@ static struct page *profil_get_shared_page(struct profil_session *session,
 	rcu_read_lock();
 	memcg = profil_get_memcg(current);
 	rcu_read_unlock();
-	old = profil_set_active_memcg(memcg);
+	old = set_active_memcg(memcg);
 	page = profil_get_page(mapping, offset >> PAGE_SHIFT,
 			       profil_is_own_memory());
-	profil_set_active_memcg(old);
+	set_active_memcg(old);
 	mem_cgroup_put(memcg);
 	return page;
 }
@@ -610,7 +650,7 @@ void profil_pending_setup(struct profil_session *session)
 	struct profil_pending *pending = &session->pending;
 
 	raw_spin_lock_init(&pending->lock);
-	profil_init_irq_work(&pending->kick, profil_flush_kick);
+	pending->kick = IRQ_WORK_INIT_HARD(profil_flush_kick);
 	INIT_DELAYED_WORK(&pending->work, profil_flush_work);
 }
 

@@ -49,9 +49,9 @@ static u64 profil_reach(const struct profil_map *map,
 	return (units << shift) + profil_width(map) - 1;
 }
 
-static u64 profil_last_pc(const struct profil_map *map,
-			  const struct profil_counters *counters)
+static u64 profil_last_pc(const struct profil_map *map, u32 region)
 {
+	const struct profil_counters *counters = &map->counters[region];
 	u64 reach = profil_reach(map, counters);
 
 	return reach > U64_MAX - counters->offset ?
@@ -150,13 +150,12 @@ static u32 profil_unwind(struct profil_map *map, const u32 *stack, u32 depth,
 			 u64 pc)
 {
 	while (depth) {
-		u64 last = profil_last_pc(map, &map->counters[stack[depth - 1]]);
+		u64 last = profil_last_pc(map, stack[depth - 1]);
 
 		if (last >= pc)
 			break;
 		depth--;
-		while (depth && profil_last_pc(map,
-				&map->counters[stack[depth - 1]]) <= last)
+		while (depth && profil_last_pc(map, stack[depth - 1]) <= last)
 			depth--;
 		profil_emit(map, last + 1,
 			    depth ? stack[depth - 1] : PROFIL_NO_REGION);

@@ -27,7 +27,7 @@ static atomic_t profil_nr_sessions = ATOMIC_INIT(0);
  */
 struct profil_file *profil_file_create(void)
 {
-	struct profil_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	struct profil_file *file = kzalloc_obj(*file, GFP_KERNEL_ACCOUNT);
 
 	if (!file)
 		return NULL;

@@ -39,7 +39,6 @@
 #include <asm/ptrace.h>
 #include <trace/events/sched.h>
 
-#include "compat.h"
 #include "counter.h"
 #include "profil_private.h"
 #include "schedule.h"
@@ -314,7 +313,10 @@ static noinline void profil_cpu_switch(const struct task_struct *next)
  *
  * Context: scheduler, its locks held.
  */
-static void profil_sched_switch(PROFIL_SWITCH_PARAMETERS)
+static void profil_sched_switch(void *data, bool preempt,
+				struct task_struct *prev,
+				struct task_struct *next,
+				unsigned int prev_state)
 {
 	struct mm_struct *mm = next->mm;
 
@@ -513,8 +515,9 @@ static int profil_cpu_online(unsigned int nr)
 	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
 	struct perf_event *event = NULL;
 
-	profil_hrtimer_setup(&cpu->timer, profil_timer_expired);
-	profil_init_irq_work(&cpu->rearm, profil_rearm);
+	hrtimer_setup(&cpu->timer, profil_timer_expired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_HARD);
+	cpu->rearm = IRQ_WORK_INIT_HARD(profil_rearm);
 	if (profil_clock == PROFIL_CLOCK_PERF)
 		event = profil_perf_create(nr);
 	if (IS_ERR(event)) {

@@ -60,7 +60,7 @@ static struct profil_user *profil_user_find(kuid_t uid,
 static struct profil_user *profil_user_get_one(kuid_t uid,
 					       struct profil_user *owner)
 {
-	struct profil_user *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	struct profil_user *fresh = kzalloc_obj(*fresh, GFP_KERNEL_ACCOUNT);
 	struct profil_user *user;
 
 	if (!fresh) {
