@@ -33,8 +33,8 @@ define newline
 
 endef
 mode = $(if $(filter bindir,$(1)),755,644)
-install_files = $(foreach d,$(directories),\
+install_files = $(foreach d,$(directories),$(if $(in_$d),\
 	$(INSTALL) -d '$(DESTDIR)$($d)'$(newline)\
-	$(INSTALL) -m $(call mode,$d) $(in_$d) '$(DESTDIR)$($d)'$(newline))
+	$(INSTALL) -m $(call mode,$d) $(in_$d) '$(DESTDIR)$($d)'$(newline)))
 uninstall_files = rm -f $(foreach d,$(directories),\
 	$(patsubst %,'$(DESTDIR)$($d)/%',$(notdir $(in_$d))))
