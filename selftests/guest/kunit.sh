@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kunit.sh: loads profil_kunit.ko and reports the results of its tests in the
-# format of the test programs. Skips on a kernel without KUnit.
+# kunit.sh: loads profil_kunit.ko, unless the kernel has it built in, and reports
+# the results of its tests in the format of the test programs. Skips on a kernel
+# without KUnit.
 
 set -u
 
@@ -29,14 +30,19 @@ echo 'TAP version 13'
 [ "$(id -u)" = 0 ] || skip 'needs root'
 modprobe -q kunit 2> /dev/null
 [ -d $results ] || skip 'this kernel has no KUnit'
-[ -n "${PROFIL_KO-}" ] || modprobe -qn profil_kunit ||
-	skip 'profil_kunit is not installed'
-reason=$(load 2>&1) || {
-	printf '1..1\n# %s\nnot ok 1 kunit.load\n' "$reason"
-	exit 1
-}
+if [ -d $results/profil_region ]; then
+	built_in=yes
+else
+	built_in=
+	[ -n "${PROFIL_KO-}" ] || modprobe -qn profil_kunit ||
+		skip 'profil_kunit is not installed'
+	reason=$(load 2>&1) || {
+		printf '1..1\n# %s\nnot ok 1 kunit.load\n' "$reason"
+		exit 1
+	}
+fi
 reports=$(cat $results/profil_region/results $results/profil_schedule/results)
-rmmod profil_kunit
+[ -n "$built_in" ] || rmmod profil_kunit
 
 # In the report of a suite the tests are indented; before Linux 6.3 a dash
 # precedes their names.

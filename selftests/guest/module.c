@@ -5,8 +5,8 @@
  * The module cannot be unloaded while any process is profiled, whether or not a
  * descriptor is open, and can be once none is. Its parameters show the values
  * that they have, and reject invalid ones. Leaves the module loaded with the
- * parameters that it had. $PROFIL_KO is the module's file; refuse.ko is in the
- * directory of this program.
+ * parameters that it had. $PROFIL_KO is the module's file, by default that which
+ * modprobe loads; refuse.ko is in the directory of this program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,27 @@
 
 NEEDS_ROOT;
 
+static char module_path[4096];
+
+/* For a module that is built in, modinfo prints no path. */
+static void find_installed(void)
+{
+	FILE *modinfo = popen("modinfo -n profil 2>/dev/null", "r");
+
+	if (fgets(module_path, sizeof(module_path), modinfo))
+		module_path[strcspn(module_path, "\n")] = '\0';
+	pclose(modinfo);
+}
+
 static void __attribute__((constructor)) need_file(void)
 {
-	need(getenv("PROFIL_KO"), "PROFIL_KO, the path of profil.ko");
+	const char *path = getenv("PROFIL_KO");
+
+	if (path)
+		snprintf(module_path, sizeof(module_path), "%s", path);
+	else
+		find_installed();
+	need(!access(module_path, R_OK), "profil.ko: set PROFIL_KO to its path");
 }
 
 static uint32_t bin;
@@ -51,7 +69,7 @@ static int load_file(const char *path, const char *parameters)
 
 static int load(const char *parameters)
 {
-	return load_file(getenv("PROFIL_KO"), parameters);
+	return load_file(module_path, parameters);
 }
 
 static int unload(void)
