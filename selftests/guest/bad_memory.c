@@ -232,7 +232,7 @@ static void copied_after_fork(struct __test_metadata *_metadata,
 	EXPECT_TRUE(burn_by_turns(20));
 	if (!child) {
 		nothing_lost(_metadata, self, bin, 7);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	nothing_lost(_metadata, self, bin, 7);
@@ -258,7 +258,7 @@ TEST_F(bad_memory, page_shared_after_fork)
 		burn_thread_ns(100 * MS);
 		stop(_metadata, self);
 		*of_child = self->status.counts.counted;
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	burn_thread_ns(100 * MS);
 	EXPECT_EQ(0, wait_child(child));

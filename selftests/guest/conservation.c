@@ -160,7 +160,7 @@ TEST_F(conservation, add_up_at_any_moment)
 		ASSERT_EQ(0, profil_status(&now.all, now.each, 3));
 		adds_up(_metadata, &now);
 		goes_on(_metadata, &before, &now);
-		ASSERT_TRUE(_metadata->passed);
+		ASSERT_TRUE(__test_passed(_metadata));
 		before = now;
 	}
 	TH_LOG("%d readings; counted %llu, clipped %llu, outside %llu, lost %llu, left out %llu of %llu ticks",

@@ -375,7 +375,7 @@ TEST_F_TIMEOUT(fuzz, calls_that_it_has_not_got, FUZZ_TIMEOUT)
 		.width = 4, .nr_regions = 1, .period_ns = MS,
 	};
 	self->effort = fuzz_effort(OTHER_CALLS);
-	while (_metadata->passed && fuzz_goes_on(&self->effort)) {
+	while (__test_passed(_metadata) && fuzz_goes_on(&self->effort)) {
 		int fd = self->fds[number_below(&self->state, 2)];
 
 		EXPECT_GE(0, call_other(fd, &self->state));

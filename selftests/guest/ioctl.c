@@ -742,7 +742,7 @@ TEST_F(device, descriptor_of_another_process)
 	if (!child) {
 		EXPECT_EQ(0, ioctl(self->fd, PROFIL_IOC_STOP, NULL));
 		EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	unchanged(_metadata, self);

@@ -115,7 +115,7 @@ TEST_F(lifecycle, fork_goes_on_in_both)
 		now = status_now();
 		EXPECT_LE(now.counts.counted, bin - counted);
 		EXPECT_CONSERVED(&now);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	goes_on(_metadata, self);
@@ -136,7 +136,7 @@ TEST_F(lifecycle, child_starts_from_zero)
 		 */
 		EXPECT_GT(process_cpu_ns() + 200 * MS, now.cpu_time_ns);
 		EXPECT_GT(process_cpu_ns() + 200 * MS, now.counts.ticks * MS);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 }
@@ -149,7 +149,7 @@ TEST_F(lifecycle, child_stops_for_itself)
 	if (!child) {
 		EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 		is_off(_metadata);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	goes_on(_metadata, self);
@@ -173,7 +173,7 @@ TEST_F(lifecycle, parent_stops_for_itself)
 		EXPECT_TRUE(burn_ticks(5));
 		EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 		is_off(_metadata);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	is_off(_metadata);
@@ -192,10 +192,10 @@ TEST_F(lifecycle, grandchildren_inherit_too)
 
 		if (!grandchild) {
 			EXPECT_TRUE(burn_ticks(5));
-			_exit(!_metadata->passed);
+			_exit(!__test_passed(_metadata));
 		}
 		EXPECT_EQ(0, wait_child(grandchild));
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	goes_on(_metadata, self);
@@ -540,7 +540,7 @@ TEST_F(lifecycle, anchor_moved)
 		EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 		EXPECT_EQ(NULL, anchor());
 		is_off(_metadata);
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
@@ -577,7 +577,7 @@ TEST_F(lifecycle, anchor_not_for_children)
 		is_off(_metadata);
 		EXPECT_EQ(0, start());
 		EXPECT_TRUE(burn_ticks(2));
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	goes_on(_metadata, self);
@@ -671,7 +671,7 @@ TEST_F(lifecycle, many_children_at_once)
 		EXPECT_EQ(0, read(ends[0], &byte, 1));
 		EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 		EXPECT_TRUE(burn_ticks(2));
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	close(ends[1]);
 	for (i = 0; i < NR; i++)
@@ -698,7 +698,7 @@ TEST_F(lifecycle, fork_refused_to_the_user)
 		EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 		EXPECT_EQ(0, status_now().unfollowed);
 		EXPECT_TRUE(burn_ticks(5));
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	goes_on(_metadata, self);

@@ -273,7 +273,7 @@ TEST_F(module, refuses_wrong_parameters)
 	ASSERT_EQ(0, unload_soon());
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		EXPECT_ERROR(EINVAL, load(wrong[i]));
-		if (!_metadata->passed)
+		if (!__test_passed(_metadata))
 			TH_LOG("with %s", wrong[i]);
 		EXPECT_NE(0, access(PROFIL_DEVICE, F_OK));
 	}

@@ -209,7 +209,7 @@ TEST_F(quota, replacing_is_always_allowed)
 		EXPECT_OK(start(MS));
 		EXPECT_OK(start(2 * MS));
 		EXPECT_TRUE(burn_ticks(2));
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 }
@@ -236,7 +236,7 @@ TEST_F(quota, children_that_are_too_many_are_not_followed)
 		}
 		EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 		EXPECT_TRUE(burn_ticks(3));
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 }
@@ -292,7 +292,7 @@ TEST_F(quota, failed_starts_are_not_charged)
 			EXPECT_OK(start(0));
 			EXPECT_OK(profil_stop(NULL, NULL, 0));
 		}
-		_exit(!_metadata->passed);
+		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 }

@@ -130,7 +130,7 @@ TEST_F(players, ping_pong)
 	else
 		play(_metadata, self, variant->rounds);
 	if (!self->pid)
-		_exit(_metadata->passed ? 0 : 1);
+		_exit(__test_passed(_metadata) ? 0 : 1);
 	EXPECT_EQ(0, wait_child(self->pid));
 }
 
