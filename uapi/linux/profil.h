@@ -144,7 +144,7 @@ struct profil_region {
  *	or 16 (two signed 64-bit numbers); 0 if @timeval is 0
  * @reserved: must be 0
  *
- * Errors, besides those of every request:
+ * Errors, besides those of every request::
  *
  *   E2BIG   @nr_regions is 0 or more than max_regions
  *   EINVAL  unknown flag; @width or @timeval_size has none of the values
