@@ -73,6 +73,13 @@ help:
 	@echo 'make sign       sign the module with the key KEY and the certificate'
 	@echo '                CERT (default: the ones of DKMS)'
 	@echo 'make uninstall  remove everything that these have installed'
+	@echo 'make patches TREE=DIR'
+	@echo '                write patches that add profil to the kernel whose'
+	@echo '                source is in DIR to build/patches'
+	@echo 'make test-patches'
+	@echo '                check them, by default for the source of Debian: build'
+	@echo '                and boot kernels with profil as a module and built in'
+	@echo '                (40 minutes)'
 	@echo 'make deb        build Debian packages of the last commit in a chroot,'
 	@echo '                and check, install and purge them there; SUITE=NAME'
 	@echo '                selects the release (default: bookworm)'
@@ -298,9 +305,17 @@ uninstall:
 deb:
 	packaging/deb
 
+patches:
+	@packaging/patches '$(TREE)' '$(O)/patches'
+
+test-patches:
+	@selftests/bin/setup with python3-sphinx python3-yaml python3-ply \
+		python3-git
+	@packaging/test-patches $(TREE)
+
 # Not all of O, which may have other files
 products := bench bench.json deb debug-kernel examples go lib linux linux.new \
-	    module selftests test tools viewers vm
+	    module patches selftests test tools viewers vm
 
 clean:
 	rm -rf $(addprefix $(O)/,$(products))
@@ -311,4 +326,4 @@ clean:
 	test test-debug test-long test-viewers test-install images fuzz \
 	bench bench-quick bench-programs \
 	bench-floor debug-module install install-user modules_install \
-	dkms-install sign uninstall deb clean
+	dkms-install sign uninstall deb patches test-patches clean
