@@ -13,6 +13,7 @@
 /* As in the files that define it: these headers use it. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cgroup.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/magic.h>
@@ -21,6 +22,7 @@
 #include <linux/mutex.h>	/* for asm/futex.h on PREEMPT_RT */
 #include <linux/pagemap.h>
 #include <linux/sched.h>
+#include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
 #include <linux/slab.h>
@@ -100,6 +102,44 @@ static inline struct page *profil_read_shmem(struct address_space *mapping,
 static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma,
+				  unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/* Before 7.2 what task->exec_state has was in the address space. */
+#ifndef PROFIL_HAVE_EXEC_STATE
+#define PROFIL_NO_EXEC_STATE
+static inline bool profil_is_dumpable(const struct task_struct *task)
+{
+	return get_dumpable(task->mm) == SUID_DUMP_USER;
+}
+
+static inline const struct user_namespace *
+profil_dump_ns(const struct task_struct *task)
+{
+	return task->mm ? task->mm->user_ns : NULL;
+}
+#endif
+
+#ifndef PROFIL_HAVE_VMA_LOOKUP
+static inline struct vm_area_struct *vma_lookup(struct mm_struct *mm,
+						unsigned long addr)
+{
+	struct vm_area_struct *vma = find_vma(mm, addr);
+
+	return vma && vma->vm_start <= addr ? vma : NULL;
+}
+#endif
+
+#ifndef PROFIL_HAVE_USER_PATH
+static inline const struct path *file_user_path(const struct file *file)
+{
+	return &file->f_path;
 }
 #endif
 

@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "profil_private.h"
+#include "watch.h"
 
 #define PROFIL_SET_FLAGS	(PROFIL_SET_CHECK | \
 				 PROFIL_SET_USER_ONLY | \
@@ -33,6 +34,8 @@ union profil_argument {
 	struct profil_status status;
 	struct profil_info info;
 	struct profil_account account;
+	struct profil_watch watch;
+	struct profil_watch_status watch_status;
 };
 
 /* Copy the fields that the caller knows, and zeros for those that we do not. */
@@ -315,6 +318,8 @@ static int profil_info(struct file *file, union profil_argument *argument,
 		.max_period_ns = PROFIL_MAX_PERIOD_NS,
 		.max_profiles = READ_ONCE(profil_limits.max_profiles),
 		.fast = profil_is_fast_allowed(),
+		.watch_flags = PROFIL_WATCH_FLAGS,
+		.max_watch_kb = READ_ONCE(profil_limits.max_watch_kb),
 	};
 
 	return profil_copy_out(to, &info, sizeof(info), argument->size);
@@ -333,6 +338,91 @@ static int profil_account(struct file *file, union profil_argument *argument,
 	account.unfollowed = stats->unfollowed;
 	spin_unlock(&stats->lock);
 	return profil_copy_out(to, &account, sizeof(account), argument->size);
+}
+
+/* --- PROFIL_IOC_WATCH, PROFIL_IOC_WATCH_STATUS and PROFIL_IOC_WATCH_STOP */
+
+static struct profil_watcher *profil_file_watcher(struct file *file)
+{
+	struct profil_file *stats = file->private_data;
+
+	/* Pairs with the exchange in profil_watch(). */
+	return smp_load_acquire(&stats->watcher);
+}
+
+static void profil_watch_end(struct profil_watcher *watcher)
+{
+	profil_watch_stop(watcher);
+	profil_watch_put(watcher);
+}
+
+static int profil_watch(struct file *file, union profil_argument *argument,
+			void __user *to)
+{
+	struct profil_file *stats = file->private_data;
+	struct profil_watch *watch = &argument->watch;
+	struct profil_watcher *watcher;
+	u32 size = watch->size;
+	int err;
+
+	if (!(file->f_mode & FMODE_READ))
+		return -EACCES;
+	/* A caller that gets EFAULT finds nothing changed */
+	if (profil_copy_out(to, watch, sizeof(*watch), size))
+		return -EFAULT;
+	if (!watch->period_ns)
+		watch->period_ns = profil_is_fast_allowed() ?
+				   PROFIL_FAST_PERIOD_NS :
+				   PROFIL_DEFAULT_PERIOD_NS;
+	err = profil_check_period(watch->period_ns);
+	if (err)
+		return err;
+	if (profil_file_watcher(file))
+		return -EBUSY;
+
+	watcher = profil_watch_begin(watch);
+	if (IS_ERR(watcher))
+		return PTR_ERR(watcher);
+	err = profil_copy_out(to, watch, sizeof(*watch), size);
+	/* Another thread may have been faster */
+	if (!err && cmpxchg(&stats->watcher, NULL, watcher))
+		err = -EBUSY;
+	if (err)
+		profil_watch_end(watcher);
+	return err;
+}
+
+static int profil_watch_report(struct profil_watcher *watcher,
+			       const union profil_argument *argument,
+			       void __user *to)
+{
+	struct profil_watch_status status = { .size = argument->size };
+
+	if (watcher)
+		profil_watch_read(watcher, &status);
+	return profil_copy_out(to, &status, sizeof(status), argument->size);
+}
+
+static int profil_watch_status(struct file *file,
+			       union profil_argument *argument, void __user *to)
+{
+	return profil_watch_report(profil_file_watcher(file), argument, to);
+}
+
+/* The status is written before the stop as well, as that of a profile. */
+static int profil_watch_request_stop(struct file *file,
+				     union profil_argument *argument,
+				     void __user *to)
+{
+	struct profil_watcher *watcher = profil_file_watcher(file);
+	int err = 0;
+
+	if (to)
+		err = profil_watch_report(watcher, argument, to);
+	if (!watcher || err)
+		return err;
+	profil_watch_stop(watcher);
+	return to ? profil_watch_report(watcher, argument, to) : 0;
 }
 
 /* --- the device */
@@ -369,6 +459,13 @@ static const struct profil_request profil_requests[] = {
 	PROFIL_REQUEST(PROFIL_IOC_INFO, struct profil_info, fast, profil_info),
 	PROFIL_REQUEST(PROFIL_IOC_ACCOUNT, struct profil_account, unfollowed,
 		       profil_account),
+	PROFIL_REQUEST(PROFIL_IOC_WATCH, struct profil_watch, map_size,
+		       profil_watch),
+	PROFIL_REQUEST(PROFIL_IOC_WATCH_STATUS, struct profil_watch_status,
+		       reserved, profil_watch_status),
+	PROFIL_REQUEST(PROFIL_IOC_WATCH_STOP, struct profil_watch_status,
+		       reserved, profil_watch_request_stop,
+		       .is_optional = true),
 };
 
 /* The program may change the size after it was read, to no effect. */
@@ -419,8 +516,22 @@ static int profil_open(struct inode *inode, struct file *file)
 
 static int profil_release(struct inode *inode, struct file *file)
 {
+	struct profil_watcher *watcher = profil_file_watcher(file);
+
+	if (watcher)
+		profil_watch_end(watcher);
 	profil_file_put(file->private_data);
 	return 0;
+}
+
+/* A mapping of the table is shared, an anchor private. */
+static int profil_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct profil_watcher *watcher = profil_file_watcher(file);
+
+	if (watcher && vma->vm_flags & VM_MAYSHARE)
+		return profil_watch_mmap(watcher, vma);
+	return profil_ctx_mmap(file, vma);
 }
 
 static const struct file_operations profil_fops = {
@@ -429,7 +540,7 @@ static const struct file_operations profil_fops = {
 	.release = profil_release,
 	.unlocked_ioctl = profil_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.mmap = profil_ctx_mmap,
+	.mmap = profil_mmap,
 };
 
 static struct miscdevice profil_dev = {
@@ -437,8 +548,9 @@ static struct miscdevice profil_dev = {
 	.name = "profil",
 	.fops = &profil_fops,
 	/*
-	 * A caller can act on itself alone, and learn only about itself and the
-	 * processes with which it shares a descriptor.
+	 * A caller can act on itself alone, and learn only about itself, the
+	 * processes with which it shares a descriptor, and those that it may
+	 * inspect.
 	 */
 	.mode = 0666,
 };

@@ -13,7 +13,11 @@
  *   schedule.h			the times of the ticks
  *   counter.h			adding to a counter
  *   pending.c			ticks whose counter's page is missing
+ *   watch.c			a watch from beginning to end, and its stats
+ *   member.c			which processes are in a watch
+ *   table.c			the table of a watch
  *   profil_private.h		shared declarations; the order of the locks
+ *   watch.h			those that only watches need
  *   profil_kunit.c		KUnit tests, a module of its own
  *
  * Context: load and unload.
@@ -24,6 +28,7 @@
 #include <linux/string.h>
 
 #include "profil_private.h"
+#include "watch.h"
 
 static char *clock = "perf";
 module_param(clock, charp, 0444);
@@ -32,6 +37,7 @@ MODULE_PARM_DESC(clock, "Source of ticks: perf or hrtimer (default perf)");
 struct profil_limits profil_limits = {
 	.max_regions = 4096,
 	.max_profiles = 4096,
+	.max_watch_kb = 65536,
 	.min_period_us = 60,
 };
 
@@ -42,6 +48,10 @@ MODULE_PARM_DESC(max_regions,
 module_param_named(max_profiles, profil_limits.max_profiles, uint, 0644);
 MODULE_PARM_DESC(max_profiles,
 		 "Profiled processes of a user at a time (default 4096)");
+
+module_param_named(max_watch_kb, profil_limits.max_watch_kb, uint, 0644);
+MODULE_PARM_DESC(max_watch_kb,
+		 "Memory of the watches of a user, in KiB (default 65536)");
 
 module_param_named(min_period_us, profil_limits.min_period_us, uint, 0444);
 MODULE_PARM_DESC(min_period_us,
@@ -115,6 +125,7 @@ static void __exit profil_exit(void)
 {
 	profil_dev_exit();
 	profil_session_wait_for_all();
+	profil_watch_wait_for_all();
 	profil_clock_exit();
 	profil_pending_exit();
 }

@@ -48,6 +48,7 @@
 #include "region.h"
 
 struct file;
+struct profil_watcher;
 struct vm_area_struct;
 
 /* main.c: limits that the administrator sets */
@@ -64,6 +65,7 @@ struct vm_area_struct;
  * struct profil_limits - module parameters
  * @max_regions: regions of a session
  * @max_profiles: profiled address spaces of a user at a time
+ * @max_watch_kb: memory of the watches of a user without CAP_PERFMON
  * @min_period_us: shortest period
  * @restrict_fastprof: refuse periods below PROFIL_UNRESTRICTED_PERIOD_NS
  *
@@ -72,6 +74,7 @@ struct vm_area_struct;
 struct profil_limits {
 	unsigned int max_regions;
 	unsigned int max_profiles;
+	unsigned int max_watch_kb;
 	unsigned int min_period_us;
 	bool restrict_fastprof;
 };
@@ -89,6 +92,10 @@ bool profil_user_charge(struct profil_user *user);
 void profil_user_uncharge(struct profil_user *user);
 bool profil_user_begin_flush(struct profil_user *user);
 void profil_user_end_flush(struct profil_user *user);
+struct profil_user *profil_user_payer(struct profil_user *user);
+int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
+void profil_user_expect_uncharge(struct profil_user *user);
+void profil_user_uncharge_watch(struct profil_user *user, u64 pages);
 
 /* config.c: the parsed request */
 
@@ -146,6 +153,7 @@ profil_config_address(const struct profil_config *config, u32 region, u64 index)
  * @cpu_ns: CPU time that ended sessions covered
  * @unfollowed: children that could not inherit from an ended session
  * @counts: ticks of ended sessions
+ * @watcher: its watch, or NULL; set once
  */
 struct profil_file {
 	refcount_t refs;
@@ -154,6 +162,7 @@ struct profil_file {
 	u64 cpu_ns;
 	u64 unfollowed;
 	struct profil_counts counts;
+	struct profil_watcher *watcher;
 };
 
 /**

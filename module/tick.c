@@ -27,6 +27,7 @@
 
 #include <linux/cpuhotplug.h>
 #include <linux/hrtimer.h>
+#include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -37,11 +38,13 @@
 #include <linux/tracepoint.h>
 #include <asm/irq_regs.h>
 #include <asm/ptrace.h>
+#include <trace/events/cgroup.h>
 #include <trace/events/sched.h>
 
 #include "counter.h"
 #include "profil_private.h"
 #include "schedule.h"
+#include "watch.h"
 
 /* The time of an interrupt that never comes. */
 #define PROFIL_PARKED		U64_MAX
@@ -65,37 +68,65 @@
 #define PROFIL_PERF_THROTTLED	(~0ULL)
 
 /**
+ * struct profil_interval - while a CPU runs what one profile or watch counts
+ * @since: when it was opened, or the CPU time last read
+ * @schedule: the ticks, with the period of the last interval
+ */
+struct profil_interval {
+	u64 since;
+	struct profil_schedule schedule;
+};
+
+/**
+ * struct profil_reader - one watch that may count what a CPU runs
+ * @member: the process in it, if the interval is open
+ * @image: of the process, as of the last tick or switch
+ * @interval: the interval
+ */
+struct profil_reader {
+	struct profil_member *member;
+	u32 image;
+	struct profil_interval interval;
+};
+
+/**
  * struct profil_cpu - of one CPU
  * @running: address space of the task that runs, as of the last context switch
  *	that was watched; other CPUs read it
+ * @signal: its process; other CPUs read it
  * @session: of the interval that is open, or NULL
- * @since: when the interval was opened, or @session last read
+ * @watching: bit mask of the @readers whose interval is open
  * @armed: time of the next interrupt, PROFIL_PARKED or PROFIL_OFFLINE
- * @schedule: the ticks, with the period of the last interval
+ * @interval: of @session
  * @event: perf's counter, or NULL to use @timer
  * @timer: used without @event
  * @rearm: arms @event when perf has throttled it
+ * @readers: the watches, by their slot
  *
- * @session is not NULL only if @running is its address space.
+ * @session is not NULL only if @running is its address space, and @watching is
+ * not 0 only if the readers watch @signal.
  */
 struct profil_cpu {
 	struct mm_struct *running;
+	struct signal_struct *signal;
 	struct profil_session *session;
-	u64 since;
+	unsigned long watching;
 	u64 armed;
-	struct profil_schedule schedule;
+	struct profil_interval interval;
 	struct perf_event *event;
 	struct hrtimer timer;
 	struct irq_work rearm;
+	struct profil_reader readers[PROFIL_SLOTS];
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct profil_cpu, profil_cpus);
 
 static enum profil_clock profil_clock;
 static u64 profil_secret[2];
-static struct tracepoint *profil_switch;
-static struct tracepoint *profil_exec;
 static int profil_hotplug_state;
+
+/* There has been a watch since the clock was started. */
+static DEFINE_STATIC_KEY_FALSE(profil_is_watching);
 
 static DEFINE_MUTEX(profil_clock_mutex);
 static DEFINE_MUTEX(profil_ipi_mutex);
@@ -203,12 +234,65 @@ static inline u32 profil_clamp(u64 nr)
 static void profil_interval_close(struct profil_cpu *cpu, u64 now)
 {
 	struct profil_session *session = cpu->session;
-	u64 nr = profil_schedule_advance(&cpu->schedule, now);
+	u64 nr = profil_schedule_advance(&cpu->interval.schedule, now);
 
 	if (unlikely(nr) && profil_session_is_on(session))
 		profil_count_kernel(session, profil_clamp(nr));
-	atomic64_add(now - cpu->since, &session->cpu_ns);
+	atomic64_add(now - cpu->interval.since, &session->cpu_ns);
 	cpu->session = NULL;
+}
+
+/* The image has had the CPU since the last call. */
+static void profil_reader_account(struct profil_reader *reader, u64 now)
+{
+	struct profil_watcher *watcher = reader->member->watcher;
+
+	profil_table_add(&watcher->images[reader->image].cpu_time_ns,
+			 now - reader->interval.since);
+	reader->interval.since = now;
+}
+
+/*
+ * What the interval of a watch is open for ends: count the ticks that are due,
+ * in the kernel, and the time.
+ */
+static __always_inline void profil_reader_end(struct profil_reader *reader,
+					      u64 now)
+{
+	u64 nr = profil_schedule_advance(&reader->interval.schedule, now);
+
+	if (unlikely(nr))
+		profil_table_tick(reader->member->watcher, reader->image,
+				  profil_clamp(nr), NULL);
+	profil_reader_account(reader, now);
+}
+
+static void profil_reader_close(struct profil_cpu *cpu, u32 slot, u64 now)
+{
+	profil_reader_end(&cpu->readers[slot], now);
+	cpu->watching &= ~BIT(slot);
+}
+
+/*
+ * From a process in a watch to another task: the interval stays open if that is
+ * in the same watch.
+ */
+static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
+					       const struct task_struct *next,
+					       u64 now)
+{
+	struct profil_reader *reader = &cpu->readers[slot];
+	struct profil_member *member =
+		profil_member_find(reader->member->watcher, next->signal);
+	u32 image = member ? READ_ONCE(member->image) : PROFIL_MEMBER_OFF;
+
+	profil_reader_end(reader, now);
+	if (!profil_is_image_on(image)) {
+		cpu->watching &= ~BIT(slot);
+		return;
+	}
+	reader->member = member;
+	reader->image = image;
 }
 
 /* A timer's time is absolute, a counter's relative. */
@@ -231,22 +315,68 @@ static void profil_arm(struct profil_cpu *cpu, u64 now)
 	event->pmu->start(event, 0);
 }
 
+static void profil_interval_begin(struct profil_cpu *cpu,
+				  struct profil_interval *interval,
+				  u32 period_ns, u64 now)
+{
+	struct profil_schedule *schedule = &interval->schedule;
+
+	interval->since = now;
+	if (likely(schedule->period_ns == period_ns))
+		profil_schedule_advance(schedule, now);
+	else
+		profil_schedule_start(schedule, profil_secret,
+				      smp_processor_id(), period_ns, now);
+	if (schedule->next < cpu->armed) {
+		cpu->armed = max(schedule->next, now + PROFIL_GAP_NS);
+		profil_arm(cpu, now);
+	}
+}
+
 static void profil_interval_open(struct profil_cpu *cpu,
 				 struct profil_session *session, u64 now)
 {
-	u32 period_ns = session->config->period_ns;
-
 	cpu->session = session;
-	cpu->since = now;
-	if (likely(cpu->schedule.period_ns == period_ns))
-		profil_schedule_advance(&cpu->schedule, now);
-	else
-		profil_schedule_start(&cpu->schedule, profil_secret,
-				      smp_processor_id(), period_ns, now);
-	if (cpu->schedule.next < cpu->armed) {
-		cpu->armed = max(cpu->schedule.next, now + PROFIL_GAP_NS);
-		profil_arm(cpu, now);
+	profil_interval_begin(cpu, &cpu->interval, session->config->period_ns,
+			      now);
+}
+
+/*
+ * The member may have got another image, or have left.
+ *
+ * Return: whether the interval goes on.
+ */
+static bool profil_reader_update(struct profil_cpu *cpu, u32 slot, u64 now)
+{
+	struct profil_reader *reader = &cpu->readers[slot];
+	struct profil_member *member = reader->member;
+	u32 image = READ_ONCE(member->image);
+
+	if (!profil_is_image_on(image) ||
+	    READ_ONCE(member->watcher->state) != PROFIL_STATE_ON) {
+		profil_reader_close(cpu, slot, now);
+		return false;
 	}
+	profil_reader_account(reader, now);
+	reader->image = image;
+	return true;
+}
+
+static void profil_reader_open(struct profil_cpu *cpu,
+			       struct profil_member *member, u64 now)
+{
+	u32 slot = member->watcher->slot;
+	struct profil_reader *reader = &cpu->readers[slot];
+	u32 image = READ_ONCE(member->image);
+
+	if (!profil_is_image_on(image) || cpu->watching & BIT(slot) ||
+	    READ_ONCE(member->watcher->state) != PROFIL_STATE_ON)
+		return;
+	reader->member = member;
+	reader->image = image;
+	cpu->watching |= BIT(slot);
+	profil_interval_begin(cpu, &reader->interval,
+			      member->watcher->period_ns, now);
 }
 
 /*
@@ -270,46 +400,74 @@ static struct mm_struct *profil_task_mm(const struct task_struct *task)
 	return task->flags & PF_KTHREAD ? NULL : task->mm;
 }
 
+/* Open the intervals of the watches of a process that are not open. */
+static void profil_cpu_open_watches(struct profil_cpu *cpu,
+				    const struct task_struct *task, u64 now)
+{
+	struct profil_member *member;
+
+	profil_for_each_member(member, task->signal)
+		profil_reader_open(cpu, member, now);
+}
+
 /*
- * This CPU leaves the address space of its interval. Other CPUs may learn that
- * only when the interval is closed: they free a session when no CPU runs by it.
+ * From or to an address space that may be profiled, or a process that may be
+ * watched.
  */
-static void profil_cpu_leave(struct mm_struct *mm)
-{
-	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
-
-	if (cpu->session)
-		profil_interval_close(cpu, ktime_get_ns());
-	/* Pairs with the acquire in profil_cpu_runs(). */
-	smp_store_release(&cpu->running, mm);
-}
-
-/* To an address space that may be profiled. */
-static noinline void profil_cpu_enter(const struct task_struct *next)
-{
-	struct mm_struct *mm = profil_task_mm(next);
-	struct profil_session *session;
-
-	/*
-	 * Pairs with the barrier in profil_clock_refresh(): either this CPU
-	 * finds the new session, or its refresh finds this CPU running @mm.
-	 */
-	smp_mb();
-	session = mm ? profil_find_session(mm) : NULL;
-	if (session)
-		profil_interval_open(this_cpu_ptr(&profil_cpus), session,
-				     ktime_get_ns());
-}
-
 static noinline void profil_cpu_switch(const struct task_struct *next)
 {
-	profil_cpu_leave(next->mm);
-	profil_cpu_enter(next);
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	struct profil_session *session = NULL;
+	u64 now = ktime_get_ns();
+	unsigned long open;
+
+	if (cpu->session)
+		profil_interval_close(cpu, now);
+	for (open = cpu->watching; open; open &= open - 1)
+		profil_reader_pass(cpu, __ffs(open), next, now);
+	/*
+	 * Other CPUs may learn that this one has left an address space or a
+	 * watch only when the interval is closed: they free a session when no
+	 * CPU runs by it. Pairs with the acquire in profil_cpu_runs().
+	 */
+	smp_store_release(&cpu->running, next->mm);
+	/* Pairs with the acquire in profil_cpu_runs_watched(). */
+	smp_store_release(&cpu->signal, next->signal);
+
+	/*
+	 * Pairs with the barriers in profil_clock_refresh() and
+	 * profil_clock_refresh_watch(): either this CPU finds the new session or
+	 * member, or their refresh finds this CPU running it.
+	 */
+	smp_mb();
+	if (!hlist_empty(profil_ctx_bucket(next->mm)) && profil_task_mm(next))
+		session = profil_find_session(next->mm);
+	if (session)
+		profil_interval_open(cpu, session, now);
+	profil_cpu_open_watches(cpu, next, now);
+}
+
+/* The same where there may be a watch, too. */
+static __always_inline void
+profil_watching_switch(const struct task_struct *next)
+{
+	struct signal_struct *signal = next->signal;
+	struct mm_struct *mm = next->mm;
+
+	if (unlikely(this_cpu_read(profil_cpus.watching))) {
+		profil_cpu_switch(next);
+		return;
+	}
+	this_cpu_write(profil_cpus.running, mm);
+	this_cpu_write(profil_cpus.signal, signal);
+	if (unlikely(!hlist_empty(profil_ctx_bucket(mm)) ||
+		     !hlist_empty(profil_member_bucket(signal))))
+		profil_cpu_switch(next);
 }
 
 /*
- * Every context switch comes here while there is any profile; this must cost
- * next to nothing unless it is from or to a profiled program.
+ * Every context switch comes here while there is any profile or watch; this
+ * must cost next to nothing unless it is from or to a program that has one.
  *
  * Context: scheduler, its locks held.
  */
@@ -324,10 +482,36 @@ static void profil_sched_switch(void *data, bool preempt,
 		profil_cpu_switch(next);
 		return;
 	}
+	if (static_branch_unlikely(&profil_is_watching)) {
+		profil_watching_switch(next);
+		return;
+	}
 	this_cpu_write(profil_cpus.running, mm);
 	if (unlikely(!hlist_empty(profil_ctx_bucket(mm))))
-		profil_cpu_enter(next);
+		profil_cpu_switch(next);
 }
+
+/*
+ * Bring this CPU up to date with the watches of the task that runs: close the
+ * intervals of those that have ended, or that it has left; add to the CPU time
+ * of the image that it has had until now; open those of new watches. Ticks that
+ * are due are left to the interrupt that is about to come.
+ *
+ * Context: hard interrupts off.
+ */
+static void profil_cpu_refresh_watches(void *unused)
+{
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	u64 now = ktime_get_ns();
+	unsigned long open;
+
+	for (open = cpu->watching; open; open &= open - 1)
+		profil_reader_update(cpu, __ffs(open), now);
+	if (cpu->signal == current->signal)
+		profil_cpu_open_watches(cpu, current, now);
+}
+
+/* --- tracepoints but that of the context switch */
 
 /*
  * A program has been executed. Mostly the old address space has been freed,
@@ -339,13 +523,48 @@ static void profil_sched_switch(void *data, bool preempt,
 static void profil_sched_exec(void *data, struct task_struct *task,
 			      pid_t old_pid, struct linux_binprm *bprm)
 {
+	struct profil_cpu *cpu;
 	unsigned long flags;
 
+	profil_members_exec(bprm);
 	local_irq_save(flags);
-	if (this_cpu_read(profil_cpus.running) != current->mm)
-		profil_cpu_leave(current->mm);
+	cpu = this_cpu_ptr(&profil_cpus);
+	if (cpu->running != current->mm) {
+		if (cpu->session)
+			profil_interval_close(cpu, ktime_get_ns());
+		/* Pairs with the acquire in profil_cpu_runs(). */
+		smp_store_release(&cpu->running, current->mm);
+	}
+	if (!hlist_empty(profil_member_bucket(current->signal)))
+		profil_cpu_refresh_watches(NULL);
 	local_irq_restore(flags);
 }
+
+/* Context: process. */
+static void profil_sched_fork(void *data, struct task_struct *parent,
+			      struct task_struct *child)
+{
+	profil_members_fork(parent, child);
+}
+
+/* Context: after a grace period of RCU. */
+static void profil_sched_free(void *data, struct task_struct *task)
+{
+	profil_members_free(task);
+}
+
+#ifdef CONFIG_CGROUPS
+/* Context: process, a spin lock held. */
+static void profil_cgroup_attach(void *data, struct cgroup *cgroup,
+				 const char *path, struct task_struct *task,
+				 bool threadgroup)
+{
+	if (cgroup->root == &cgrp_dfl_root)
+		profil_members_move(task);
+}
+#endif
+
+/* --- refresh */
 
 /*
  * Bring this CPU up to date with the session of address space @info, if it runs
@@ -363,8 +582,8 @@ static void profil_cpu_refresh(void *info)
 	if (profil_task_mm(current) == mm)
 		session = profil_find_session(mm);
 	if (session && cpu->session == session) {
-		atomic64_add(now - cpu->since, &session->cpu_ns);
-		cpu->since = now;
+		atomic64_add(now - cpu->interval.since, &session->cpu_ns);
+		cpu->interval.since = now;
 		return;
 	}
 	if (cpu->session && cpu->session->mm == mm)
@@ -375,7 +594,7 @@ static void profil_cpu_refresh(void *info)
 
 static bool profil_cpu_runs(int cpu, void *info)
 {
-	/* Pairs with the release in profil_cpu_leave(). */
+	/* Pairs with the release in profil_cpu_switch(). */
 	return smp_load_acquire(&per_cpu(profil_cpus, cpu).running) == info;
 }
 
@@ -396,37 +615,111 @@ static bool profil_cpu_runs(int cpu, void *info)
 void profil_clock_refresh(struct mm_struct *mm)
 {
 	mutex_lock(&profil_ipi_mutex);
-	/* Pairs with the barrier in profil_cpu_enter(). */
+	/* Pairs with the barrier in profil_cpu_switch(). */
 	smp_mb();
 	on_each_cpu_cond(profil_cpu_runs, profil_cpu_refresh, mm, true);
 	mutex_unlock(&profil_ipi_mutex);
 }
 
+static bool profil_cpu_runs_watched(int cpu, void *info)
+{
+	const struct signal_struct *signal;
+
+	/* Pairs with the release in profil_cpu_switch(). */
+	signal = smp_load_acquire(&per_cpu(profil_cpus, cpu).signal);
+	return profil_member_find(info, signal);
+}
+
+/**
+ * profil_clock_refresh_watch() - have all CPUs notice a change of a watch
+ * @watcher: the watch that begins, ends or is read; its members stay until this
+ *	returns
+ *
+ * When this returns intervals are open wherever a member runs if the watch is
+ * on, and closed if it is off. The CPU time of its images is up to date.
+ *
+ * Interrupts the CPUs that run a member and no others, as
+ * profil_clock_refresh().
+ *
+ * Context: process.
+ */
+void profil_clock_refresh_watch(struct profil_watcher *watcher)
+{
+	mutex_lock(&profil_ipi_mutex);
+	/* Pairs with the barrier in profil_cpu_switch(). */
+	smp_mb();
+	rcu_read_lock();
+	on_each_cpu_cond(profil_cpu_runs_watched, profil_cpu_refresh_watches,
+			 watcher, true);
+	rcu_read_unlock();
+	mutex_unlock(&profil_ipi_mutex);
+}
+
 /* --- interrupts */
+
+/* Return: time of the next tick of a watch. */
+static u64 profil_tick_watch(struct profil_cpu *cpu, u32 slot,
+			     struct pt_regs *regs, u64 now)
+{
+	struct profil_reader *reader = &cpu->readers[slot];
+	u64 nr;
+
+	if (unlikely(reader->image != READ_ONCE(reader->member->image)) &&
+	    !profil_reader_update(cpu, slot, now))
+		return PROFIL_PARKED;
+	nr = profil_schedule_advance(&reader->interval.schedule, now);
+	if (likely(nr))
+		profil_table_tick(reader->member->watcher, reader->image,
+				  profil_clamp(nr), regs);
+	return reader->interval.schedule.next;
+}
+
+static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
+					struct pt_regs *regs, u64 now)
+{
+	unsigned long open = cpu->watching;
+	u64 next = PROFIL_PARKED;
+
+	for (; open; open &= open - 1)
+		next = min(next, profil_tick_watch(cpu, __ffs(open), regs,
+						   now));
+	return next;
+}
+
+/* Return: time of the next tick of a session. */
+static __always_inline u64 profil_tick_session(struct profil_cpu *cpu,
+					       struct pt_regs *regs, u64 now)
+{
+	struct profil_session *session = cpu->session;
+	u32 nr;
+
+	if (unlikely(!profil_session_is_on(session))) {
+		profil_interval_close(cpu, now);
+		return PROFIL_PARKED;
+	}
+	nr = profil_clamp(profil_schedule_advance(&cpu->interval.schedule,
+						  now));
+	/* Without registers: a CPU that goes offline runs its timers */
+	if (likely(nr && regs && user_mode(regs)))
+		profil_count(session, instruction_pointer(regs), nr, true);
+	else if (nr)
+		profil_count_kernel(session, nr);
+	return cpu->interval.schedule.next;
+}
 
 /* Count the ticks that fell, with hard interrupts off; sets cpu->armed. */
 static __always_inline void profil_tick(struct profil_cpu *cpu,
 					struct pt_regs *regs)
 {
-	struct profil_session *session = cpu->session;
 	u64 now = ktime_get_ns();
-	u32 nr;
+	u64 next = PROFIL_PARKED;
 
-	if (unlikely(!session || !profil_session_is_on(session))) {
-		if (session)
-			profil_interval_close(cpu, now);
-		cpu->armed = PROFIL_PARKED;
-		return;
-	}
-	nr = profil_clamp(profil_schedule_advance(&cpu->schedule, now));
-	cpu->armed = max(cpu->schedule.next, now + PROFIL_GAP_NS);
-	if (unlikely(!nr))
-		return;
-	/* Without registers: a CPU that goes offline runs its timers */
-	if (likely(regs && user_mode(regs)))
-		profil_count(session, instruction_pointer(regs), nr, true);
-	else
-		profil_count_kernel(session, nr);
+	if (likely(cpu->session))
+		next = profil_tick_session(cpu, regs, now);
+	if (unlikely(cpu->watching))
+		next = min(next, profil_tick_watches(cpu, regs, now));
+	cpu->armed = next == PROFIL_PARKED ? PROFIL_PARKED :
+		     max(next, now + PROFIL_GAP_NS);
 }
 
 static enum hrtimer_restart profil_timer_expired(struct hrtimer *timer)
@@ -548,12 +841,62 @@ static int profil_cpu_offline(unsigned int nr)
 }
 
 /*
- * Set @running, which nothing else does before the first context switch that is
- * watched. Context: hard interrupts off.
+ * Set @running and @signal, which nothing else does before the first context
+ * switch that is watched. Context: hard interrupts off.
  */
 static void profil_cpu_look(void *unused)
 {
-	WRITE_ONCE(this_cpu_ptr(&profil_cpus)->running, current->mm);
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+
+	WRITE_ONCE(cpu->running, current->mm);
+	WRITE_ONCE(cpu->signal, current->signal);
+}
+
+/**
+ * struct profil_probe - a function for a tracepoint
+ * @name: of the tracepoint
+ * @function: the function
+ * @tracepoint: found when the module is loaded
+ */
+struct profil_probe {
+	const char *name;
+	void *function;
+	struct tracepoint *tracepoint;
+};
+
+static struct profil_probe profil_probes[] = {
+	{ "sched_switch", profil_sched_switch },
+	{ "sched_process_exec", profil_sched_exec },
+	{ "sched_process_fork", profil_sched_fork },
+	{ "sched_process_free", profil_sched_free },
+#ifdef CONFIG_CGROUPS
+	{ "cgroup_attach_task", profil_cgroup_attach },
+#endif
+};
+
+static void profil_probes_unregister(unsigned int nr)
+{
+	while (nr--)
+		tracepoint_probe_unregister(profil_probes[nr].tracepoint,
+					    profil_probes[nr].function, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int profil_probes_register(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(profil_probes); i++) {
+		err = tracepoint_probe_register(profil_probes[i].tracepoint,
+						profil_probes[i].function,
+						NULL);
+		if (err) {
+			profil_probes_unregister(i);
+			return err;
+		}
+	}
+	return 0;
 }
 
 /* Context: process, profil_clock_mutex held. */
@@ -561,17 +904,9 @@ static int profil_clock_up(void)
 {
 	int err;
 
-	err = tracepoint_probe_register(profil_switch, profil_sched_switch,
-					NULL);
+	err = profil_probes_register();
 	if (err)
 		return err;
-	err = tracepoint_probe_register(profil_exec, profil_sched_exec, NULL);
-	if (err) {
-		tracepoint_probe_unregister(profil_switch, profil_sched_switch,
-					    NULL);
-		tracepoint_synchronize_unregister();
-		return err;
-	}
 	on_each_cpu(profil_cpu_look, NULL, true);
 	profil_clock_is_up = true;
 	return 0;
@@ -580,9 +915,8 @@ static int profil_clock_up(void)
 /* Context: process, profil_clock_mutex held. */
 static void profil_clock_down(void)
 {
-	tracepoint_probe_unregister(profil_exec, profil_sched_exec, NULL);
-	tracepoint_probe_unregister(profil_switch, profil_sched_switch, NULL);
-	tracepoint_synchronize_unregister();
+	profil_probes_unregister(ARRAY_SIZE(profil_probes));
+	static_branch_disable(&profil_is_watching);
 	profil_clock_is_up = false;
 }
 
@@ -623,6 +957,27 @@ int profil_clock_get(void)
 }
 
 /**
+ * profil_clock_get_watching() - have context switches looked at for watches, too
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int profil_clock_get_watching(void)
+{
+	int err = profil_clock_get();
+
+	if (err)
+		return err;
+	mutex_lock(&profil_clock_mutex);
+	if (!static_key_enabled(&profil_is_watching)) {
+		static_branch_enable(&profil_is_watching);
+		on_each_cpu(profil_cpu_look, NULL, true);
+	}
+	mutex_unlock(&profil_clock_mutex);
+	return 0;
+}
+
+/**
  * profil_clock_get_running() - profil_clock_get() if they are watched already
  *
  * Context: any.
@@ -649,10 +1004,11 @@ void profil_clock_put(void)
 static void __init profil_find_tracepoint(struct tracepoint *tracepoint,
 					  void *data)
 {
-	if (!strcmp(tracepoint->name, "sched_switch"))
-		profil_switch = tracepoint;
-	else if (!strcmp(tracepoint->name, "sched_process_exec"))
-		profil_exec = tracepoint;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(profil_probes); i++)
+		if (!strcmp(tracepoint->name, profil_probes[i].name))
+			profil_probes[i].tracepoint = tracepoint;
 }
 
 /**
@@ -663,15 +1019,22 @@ static void __init profil_find_tracepoint(struct tracepoint *tracepoint,
  */
 int __init profil_clock_init(enum profil_clock clock)
 {
+	unsigned int i;
 	int state;
 
 	/* Only to have the compiler compare the prototypes. */
 	check_trace_callback_type_sched_switch(profil_sched_switch);
 	check_trace_callback_type_sched_process_exec(profil_sched_exec);
+	check_trace_callback_type_sched_process_fork(profil_sched_fork);
+	check_trace_callback_type_sched_process_free(profil_sched_free);
+#ifdef CONFIG_CGROUPS
+	check_trace_callback_type_cgroup_attach_task(profil_cgroup_attach);
+#endif
 
 	for_each_kernel_tracepoint(profil_find_tracepoint, NULL);
-	if (!profil_switch || !profil_exec)
-		return -EOPNOTSUPP;
+	for (i = 0; i < ARRAY_SIZE(profil_probes); i++)
+		if (!profil_probes[i].tracepoint)
+			return -EOPNOTSUPP;
 	get_random_bytes(profil_secret, sizeof(profil_secret));
 	profil_clock = clock;
 	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "profil:online",

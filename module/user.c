@@ -5,13 +5,14 @@
  * A user in a user namespace also counts against the owner of the outermost
  * one: subordinate user IDs do not raise a user's limit.
  *
- * Context: process; profil_user_get() may sleep, the others may be called with
- * mmap_lock held. Lock taken: profil_user_lock, a leaf.
+ * Context: process; profil_user_get() may sleep, and those for watches; the
+ * others may be called with mmap_lock held. Lock taken: profil_user_lock, a leaf.
  */
 #include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
+#include <linux/wait_bit.h>
 
 #include "profil_private.h"
 
@@ -31,6 +32,8 @@
  * @refs: one for each context, session and user that has a pointer to this
  * @nr_ctxs: contexts charged
  * @nr_flushes: flushes that are running; of the owner if there is one
+ * @watch_pages: memory of watches, in pages; of the owner if there is one
+ * @nr_dying: watches that are being freed; of the owner if there is one
  */
 struct profil_user {
 	struct hlist_node node;
@@ -39,10 +42,23 @@ struct profil_user {
 	unsigned int refs;
 	unsigned int nr_ctxs;
 	atomic_t nr_flushes;
+	u64 watch_pages;
+	atomic_t nr_dying;
 };
 
 static DEFINE_HASHTABLE(profil_users, 6);
 static DEFINE_SPINLOCK(profil_user_lock);
+
+/**
+ * profil_user_payer() - who a user counts against
+ * @user: the user
+ *
+ * Return: the owner if there is one, or the user.
+ */
+struct profil_user *profil_user_payer(struct profil_user *user)
+{
+	return user->owner ?: user;
+}
 
 static struct profil_user *profil_user_find(kuid_t uid,
 					    struct profil_user *owner)
@@ -178,7 +194,7 @@ void profil_user_uncharge(struct profil_user *user)
  */
 bool profil_user_begin_flush(struct profil_user *user)
 {
-	struct profil_user *payer = user->owner ?: user;
+	struct profil_user *payer = profil_user_payer(user);
 
 	if (atomic_inc_return(&payer->nr_flushes) <= PROFIL_MAX_FLUSHES)
 		return true;
@@ -188,7 +204,67 @@ bool profil_user_begin_flush(struct profil_user *user)
 
 void profil_user_end_flush(struct profil_user *user)
 {
-	struct profil_user *payer = user->owner ?: user;
+	struct profil_user *payer = profil_user_payer(user);
 
 	atomic_dec(&payer->nr_flushes);
+}
+
+static bool profil_user_try_charge_watch(struct profil_user *payer, u64 pages,
+					 u64 max)
+{
+	bool ok;
+
+	spin_lock(&profil_user_lock);
+	ok = pages <= max && payer->watch_pages <= max - pages;
+	if (ok)
+		payer->watch_pages += pages;
+	spin_unlock(&profil_user_lock);
+	return ok;
+}
+
+/**
+ * profil_user_charge_watch() - memory for one more watch
+ * @user: the user
+ * @pages: number of pages
+ * @max: how many the user may have
+ *
+ * Waits for the watches that have ended to be freed, if need be.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EAGAIN, the user has too many; -EINTR.
+ */
+int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max)
+{
+	struct profil_user *payer = profil_user_payer(user);
+	bool ok = false;
+	int err;
+
+	err = wait_var_event_killable(&payer->nr_dying,
+				      !atomic_read(&payer->nr_dying) ||
+				      (ok = profil_user_try_charge_watch(payer,
+									 pages,
+									 max)));
+	if (err)
+		return -EINTR;
+	if (!ok)
+		ok = profil_user_try_charge_watch(payer, pages, max);
+	return ok ? 0 : -EAGAIN;
+}
+
+/* profil_user_uncharge_watch() will follow. Context: any. */
+void profil_user_expect_uncharge(struct profil_user *user)
+{
+	atomic_inc(&profil_user_payer(user)->nr_dying);
+}
+
+/* The reverse of profil_user_charge_watch(). Context: process. */
+void profil_user_uncharge_watch(struct profil_user *user, u64 pages)
+{
+	struct profil_user *payer = profil_user_payer(user);
+
+	spin_lock(&profil_user_lock);
+	payer->watch_pages -= pages;
+	spin_unlock(&profil_user_lock);
+	atomic_dec(&payer->nr_dying);
+	wake_up_var(&payer->nr_dying);
 }

@@ -2,10 +2,11 @@
 /*
  * profil.h - the interface of /dev/profil
  *
- * Every request except PROFIL_IOC_ACCOUNT acts on the address space of the
- * caller and on nothing else. A profile belongs to that address space, not to
- * the descriptor: the caller may close the descriptor as soon as the request
- * has returned.
+ * There are two things to request. A *profile* counts the ticks of the caller
+ * in the caller's own memory. It belongs to the address space, not to the
+ * descriptor: the caller may close the descriptor as soon as PROFIL_IOC_SET has
+ * returned. A *watch* counts the ticks of other processes in memory of the
+ * kernel that the caller can map. It belongs to the open file.
  *
  * Every structure begins with its own size, which the caller sets to the sizeof
  * that it was compiled with. A caller with a shorter structure than the
@@ -59,12 +60,29 @@
  * PROFIL_IOC_ACCOUNT (struct profil_account): read the stats of all profiles
  * that were started through this open file of the device. It serves observers
  * of other processes: a process that was killed cannot report its own stats.
+ *
+ * PROFIL_IOC_WATCH (struct profil_watch): start a watch. It ends with
+ * PROFIL_IOC_WATCH_STOP, or when the last descriptor and the last mapping of
+ * the open file are gone. An open file has one watch, ever.
+ *
+ * PROFIL_IOC_WATCH_STATUS (struct profil_watch_status): read the stats of the
+ * watch of this open file, and bring the CPU times in its table up to date. All
+ * stats are zero if it has had no watch.
+ *
+ * PROFIL_IOC_WATCH_STOP (struct profil_watch_status, or 0): stop the watch;
+ * returns 0 also when there was none. A non-zero argument receives its last
+ * stats. The table stays, for the mappings.
+ * When the request returns, ticks come into the table only from threads that
+ * are on their way from the kernel to their program (@pending of the stats).
  */
 #define PROFIL_IOC_SET		_IO(PROFIL_IOC_TYPE, 0)
 #define PROFIL_IOC_STOP		_IO(PROFIL_IOC_TYPE, 1)
 #define PROFIL_IOC_STATUS	_IO(PROFIL_IOC_TYPE, 2)
 #define PROFIL_IOC_INFO		_IO(PROFIL_IOC_TYPE, 3)
 #define PROFIL_IOC_ACCOUNT	_IO(PROFIL_IOC_TYPE, 4)
+#define PROFIL_IOC_WATCH	_IO(PROFIL_IOC_TYPE, 5)
+#define PROFIL_IOC_WATCH_STATUS	_IO(PROFIL_IOC_TYPE, 6)
+#define PROFIL_IOC_WATCH_STOP	_IO(PROFIL_IOC_TYPE, 7)
 
 /**
  * struct profil_region - a range of program text and its counters
@@ -318,6 +336,8 @@ enum profil_clock {
  * @max_period_ns: longest period that a caller can request
  * @max_profiles: maximum number of profiles of one user at a time
  * @fast: 1 if periods shorter than 10 ms are allowed, else 0
+ * @watch_flags: every PROFIL_WATCH_* flag that the device supports
+ * @max_watch_kb: memory of the watches of a user without CAP_PERFMON, in KiB
  */
 struct profil_info {
 	__u32 size;
@@ -330,6 +350,8 @@ struct profil_info {
 	__aligned_u64 max_period_ns;
 	__u32 max_profiles;
 	__u32 fast;
+	__u32 watch_flags;
+	__u32 max_watch_kb;
 };
 
 /**
@@ -355,6 +377,289 @@ struct profil_account {
 	__aligned_u64 cpu_time_ns;
 	struct profil_counts counts;
 	__aligned_u64 unfollowed;
+};
+
+/**
+ * enum profil_watch_target - whose ticks a watch counts
+ * @PROFIL_WATCH_PROCESS: of the process with PID &struct profil_watch.id
+ * @PROFIL_WATCH_USER: of every process whose real user ID is @id
+ * @PROFIL_WATCH_CGROUP: of every process in the cgroup, or below it, whose
+ *	directory (of version 2) is open as descriptor @id
+ * @PROFIL_WATCH_MACHINE: of everything but idle CPUs; @id must be 0
+ *
+ * Belonging to a user or a cgroup is decided when the watch begins, at fork, at
+ * exec, and, for a cgroup, when a process is moved.
+ *
+ * A caller without CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8) may watch the
+ * processes that it may inspect: of its own user, with its own group, with no
+ * more capabilities than its own, and dumpable; see PTRACE_MODE_READ_REALCREDS
+ * in ptrace(2). It has no other processes in its watch: they count as
+ * @withheld. A program that it may not inspect leaves the watch at exec, such
+ * as one with the set-user-ID bit.
+ */
+enum profil_watch_target {
+	PROFIL_WATCH_PROCESS = 0,
+	PROFIL_WATCH_USER = 1,
+	PROFIL_WATCH_CGROUP = 2,
+	PROFIL_WATCH_MACHINE = 3
+};
+
+/**
+ * DOC: Flags of struct profil_watch
+ *
+ * PROFIL_WATCH_CHILDREN: with PROFIL_WATCH_PROCESS, also all processes that it
+ * forks from now on, and that these fork.
+ *
+ * PROFIL_WATCH_AT_EXEC: with PROFIL_WATCH_PROCESS, begin when the process next
+ * executes a program. What it forks before is not watched.
+ *
+ * PROFIL_WATCH_SEPARATE: an image for each process and each exec. Without this
+ * flag all processes that execute the same file under the same name in the same
+ * cgroup share one.
+ *
+ * PROFIL_WATCH_KERNEL_TEXT: count ticks in kernel mode by address, too; needs
+ * CAP_PERFMON.
+ */
+#define PROFIL_WATCH_CHILDREN		(1u << 0)
+#define PROFIL_WATCH_AT_EXEC		(1u << 1)
+#define PROFIL_WATCH_SEPARATE		(1u << 2)
+#define PROFIL_WATCH_KERNEL_TEXT	(1u << 3)
+
+/**
+ * struct profil_watch - argument of PROFIL_IOC_WATCH
+ * @size: sizeof(struct profil_watch)
+ * @flags: PROFIL_WATCH_*
+ * @target: enum profil_watch_target
+ * @id: which process, user or cgroup
+ * @period_ns: mean time between ticks, as in &struct profil_set; 0 stands for
+ *	fast_period_ns of &struct profil_info, or default_period_ns where fast
+ *	is 0
+ * @bucket_shift: binary logarithm of the bytes of text that a bucket counts,
+ *	from 0 to 12
+ * @processes: room for so many processes at a time, from 1 to 1048576. That of
+ *	a process is free again some milliseconds after somebody waited for it
+ * @images: room for so many images, from 2 to 1048576
+ * @objects: room for so many objects, from 8 to 1048576
+ * @buckets: room for so many buckets, from 64 to 16777216; rounded up to a
+ *	power of two
+ * @names: room for so many bytes of paths, from 4096 to 67108864
+ * @map_size: bytes of the table, for mmap(2)
+ *
+ * 0 for any of @processes to @names stands for a default. The request stores
+ * what it has used in @period_ns and in these, and the result in @map_size. All
+ * memory is allocated at once and charged to the caller's memory cgroup; the
+ * watch never takes more.
+ *
+ * Errors, besides those of every request:
+ *
+ *   EINVAL      unknown flag or target; a flag that the target does not have;
+ *               @id or a size is out of range
+ *   EACCES      the period is shorter than 10 ms, and that is forbidden, see
+ *               &struct profil_set; or the descriptor is not open for reading
+ *   ESRCH       there is no process @id, or it is a zombie
+ *   EBADF       @id is not a descriptor of a cgroup of version 2
+ *   EPERM       the caller may not inspect process @id; or the target is
+ *               another user or the machine, or PROFIL_WATCH_KERNEL_TEXT was
+ *               asked for, and the caller does not have CAP_PERFMON
+ *   EBUSY       this open file has had a watch; or process @id, the caller's
+ *               user, or, with CAP_PERFMON, the machine has one already
+ *   EAGAIN      the watches of the user would have more memory than
+ *               max_watch_kb allows
+ *   EOPNOTSUPP  a PREEMPT_RT kernel that does not export task_work_add(); or
+ *               the target is a cgroup, and the kernel has none
+ *   ENOMEM      no memory
+ */
+struct profil_watch {
+	__u32 size;
+	__u32 flags;
+	__u32 target;
+	__u32 id;
+	__aligned_u64 period_ns;
+	__u32 bucket_shift;
+	__u32 processes;
+	__u32 images;
+	__u32 objects;
+	__u32 buckets;
+	__u32 names;
+	__aligned_u64 map_size;
+};
+
+/**
+ * struct profil_watch_status - argument of PROFIL_IOC_WATCH_STATUS and _STOP
+ * @size: sizeof(struct profil_watch_status), set by the caller
+ * @state: PROFIL_STATE_ON, or PROFIL_STATE_OFF after a stop
+ * @period_ns: true mean time between ticks, in nanoseconds of CPU time
+ * @cpu_time_ns: CPU time covered, as in &struct profil_status
+ * @ticks: all ticks; always @counted + @coarse + @kernel + @unresolved
+ * @counted: ticks in user mode that are in a bucket
+ * @coarse: ticks in user mode that found no room for a bucket or an object, and
+ *	are in the total of the object, or of object 0
+ * @kernel: ticks in kernel mode
+ * @unresolved: ticks in user mode whose mapping could not be found
+ * @pending: ticks whose mapping is still to be found; not yet in @ticks
+ * @withheld: processes and execs that the caller may not inspect
+ * @unfollowed: processes that the watch had no room for
+ * @processes: processes that are watched now, zombies included
+ * @images: images in use
+ * @objects: objects in use
+ * @buckets: buckets in use
+ * @names: bytes of paths in use
+ * @reserved: 0
+ */
+struct profil_watch_status {
+	__u32 size;
+	__u32 state;
+	__aligned_u64 period_ns;
+	__aligned_u64 cpu_time_ns;
+	__aligned_u64 ticks;
+	__aligned_u64 counted;
+	__aligned_u64 coarse;
+	__aligned_u64 kernel;
+	__aligned_u64 unresolved;
+	__aligned_u64 pending;
+	__aligned_u64 withheld;
+	__aligned_u64 unfollowed;
+	__u32 processes;
+	__u32 images;
+	__u32 objects;
+	__u32 buckets;
+	__u32 names;
+	__u32 reserved;
+};
+
+/**
+ * DOC: The table of a watch
+ *
+ * mmap() of &struct profil_watch.map_size bytes of the open file, shared and
+ * with PROT_READ, shows the table: struct profil_watch_table, and where that
+ * says an array of images, an array of objects, a hash table of buckets, and
+ * the paths. The mapping is not inherited by fork.
+ *
+ * Anybody may read it at any time. Numbers only grow. An image or an object is
+ * valid once its index is smaller than @nr_images or @nr_objects; a bucket once
+ * its @object is not 0; a path once @path is not 0. Read these four with
+ * acquire semantics.
+ *
+ * Image 0 stands for all programs for which there was no room, object 0 for all
+ * such objects.
+ */
+#define PROFIL_WATCH_VERSION	1
+
+/**
+ * struct profil_watch_table - the beginning of the table
+ * @version: PROFIL_WATCH_VERSION
+ * @bucket_shift: as requested
+ * @nr_images: images in use, at least 1
+ * @nr_objects: objects in use, at least PROFIL_OBJECT_FILES
+ * @max_buckets: buckets of the hash table, in use or not; a power of two
+ * @image_size: bytes from one image to the next
+ * @object_size: bytes from one object to the next
+ * @bucket_size: bytes from one bucket to the next
+ * @images: offset in the table of the images
+ * @objects: offset in the table of the objects
+ * @buckets: offset in the table of the buckets
+ * @names: offset in the table of the paths
+ * @names_size: bytes of the paths, in use or not
+ */
+struct profil_watch_table {
+	__u32 version;
+	__u32 bucket_shift;
+	__u32 nr_images;
+	__u32 nr_objects;
+	__u32 max_buckets;
+	__u32 image_size;
+	__u32 object_size;
+	__u32 bucket_size;
+	__aligned_u64 images;
+	__aligned_u64 objects;
+	__aligned_u64 buckets;
+	__aligned_u64 names;
+	__aligned_u64 names_size;
+};
+
+/* The image of all kernel threads */
+#define PROFIL_IMAGE_KTHREADS	(1u << 0)
+
+/**
+ * struct profil_watch_image - a program, from exec to the next exec or the end
+ * @parent: image of the process that forked the first process of this one, or
+ *	of the program that it executed before; 0 if that was not watched
+ * @exe: object of the executed file; 0 if the program ran when the watch began
+ * @pid: PID of the first process, in the PID namespace of the watch's creator;
+ *	0 if it has none there
+ * @flags: PROFIL_IMAGE_KTHREADS
+ * @start_ns: time of the exec, or of the watch's beginning, CLOCK_MONOTONIC
+ * @cgroup: ID of the cgroup (version 2), the inode number of its directory
+ * @cpu_time_ns: CPU time covered, up to the last context switch or status
+ * @counted: ticks by outcome, as in &struct profil_watch_status
+ * @coarse: the same
+ * @kernel: the same
+ * @unresolved: the same
+ * @processes: processes that have had this image
+ * @uid: real user ID of the first process, in the user namespace of the watch's
+ *	creator
+ * @comm: name of the program, as in /proc/PID/comm
+ */
+struct profil_watch_image {
+	__u32 parent;
+	__u32 exe;
+	__u32 pid;
+	__u32 flags;
+	__aligned_u64 start_ns;
+	__aligned_u64 cgroup;
+	__aligned_u64 cpu_time_ns;
+	__aligned_u64 counted;
+	__aligned_u64 coarse;
+	__aligned_u64 kernel;
+	__aligned_u64 unresolved;
+	__u32 processes;
+	__u32 uid;
+	char comm[16];
+};
+
+/*
+ * Objects that are not files; those with an index from PROFIL_OBJECT_FILES on
+ * are files. Offsets are addresses in PROFIL_OBJECT_ANONYMOUS, executable
+ * memory without a file, and in PROFIL_OBJECT_KERNEL.
+ */
+#define PROFIL_OBJECT_VDSO	1
+#define PROFIL_OBJECT_ANONYMOUS	2
+#define PROFIL_OBJECT_KERNEL	3
+#define PROFIL_OBJECT_FILES	4
+
+/**
+ * struct profil_watch_object - a mapped file
+ * @device: number of the file system, as st_dev of stat(2) on most
+ * @inode: inode number
+ * @generation: generation of the inode number, where the file system has them
+ * @path: offset in the paths of its path; 0 if it is not known yet, or there
+ *	was no room. The path is as seen in its mount namespace, and may end in
+ *	" (deleted)"
+ * @pid: PID of a process that had it mapped, as &struct profil_watch_image.pid:
+ *	/proc/PID/root leads to its mount namespace
+ * @coarse: ticks that found no room for a bucket
+ */
+struct profil_watch_object {
+	__aligned_u64 device;
+	__aligned_u64 inode;
+	__aligned_u64 generation;
+	__u32 path;
+	__u32 pid;
+	__aligned_u64 coarse;
+};
+
+/**
+ * struct profil_watch_bucket - ticks of a range of text
+ * @image: index of the image
+ * @object: index of the object; 0 if the bucket is not in use
+ * @offset: offset in the file, or address, shifted right by bucket_shift
+ * @count: number of ticks
+ */
+struct profil_watch_bucket {
+	__u32 image;
+	__u32 object;
+	__aligned_u64 offset;
+	__aligned_u64 count;
 };
 
 #endif /* _LINUX_PROFIL_H */

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * member.c - which processes are in a watch
+ *
+ * A process joins when the watch begins, when it is forked, when it executes a
+ * program, or when it is moved to another cgroup. Joining can fail only for
+ * want of room; all memory was allocated when the watch began. It is removed
+ * when its last task is freed, or when the watch ends; until then one that has
+ * left stays, and takes no ticks.
+ *
+ * The functions for tracepoints may be called with preemption off, and neither
+ * sleep nor allocate. Those for fork, exec and the end are called for every
+ * process of the machine while the clock is up.
+ *
+ * Context: see each function. Locks: profil_member_lock, then watcher->lock.
+ */
+#include <linux/binfmts.h>
+#include <linux/capability.h>
+#include <linux/cgroup.h>
+#include <linux/file.h>
+#include <linux/hashtable.h>
+#include <linux/pid.h>
+#include <linux/ptrace.h>
+#include <linux/sched/coredump.h>
+#ifndef PROFIL_NO_EXEC_STATE
+#include <linux/sched/exec_state.h>
+#endif
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/user_namespace.h>
+
+#include "profil_private.h"
+#include "watch.h"
+
+DEFINE_READ_MOSTLY_HASHTABLE(profil_members, PROFIL_MEMBER_BITS);
+
+static DEFINE_RAW_SPINLOCK(profil_member_lock);
+
+/* Watches of many processes. */
+static LIST_HEAD(profil_wide);
+
+/* --- who may */
+
+/* As cap_capable() of the kernel. */
+static bool profil_cred_capable(const struct cred *cred,
+				const struct user_namespace *ns, int cap)
+{
+	while (ns != cred->user_ns) {
+		if (ns->level <= cred->user_ns->level)
+			return false;
+		/* The owner of a user namespace has all capabilities in it */
+		if (ns->parent == cred->user_ns &&
+		    uid_eq(ns->owner, cred->euid))
+			return true;
+		ns = ns->parent;
+	}
+	return cap_raised(cred->cap_effective, cap);
+}
+
+/* compat.h has these two for kernels before 7.2. */
+#ifndef PROFIL_NO_EXEC_STATE
+static bool profil_is_dumpable(const struct task_struct *task)
+{
+	return READ_ONCE(rcu_dereference(task->exec_state)->dumpable) ==
+	       TASK_DUMPABLE_OWNER;
+}
+
+/* Who may inspect it if it is not; NULL if the task has no memory. */
+static const struct user_namespace *
+profil_dump_ns(const struct task_struct *task)
+{
+	return task->mm ? rcu_dereference(task->exec_state)->user_ns : NULL;
+}
+#endif
+
+/* A module has to do without: ptrace_may_access() is not exported. */
+static bool profil_may_trace(struct task_struct *task)
+{
+#ifdef MODULE
+	return true;
+#else
+	return ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS);
+#endif
+}
+
+static bool profil_is_same_user(const struct cred *cred,
+				const struct cred *other)
+{
+	return uid_eq(cred->uid, other->euid) &&
+	       uid_eq(cred->uid, other->suid) &&
+	       uid_eq(cred->uid, other->uid) &&
+	       gid_eq(cred->gid, other->egid) &&
+	       gid_eq(cred->gid, other->sgid) &&
+	       gid_eq(cred->gid, other->gid);
+}
+
+static bool profil_has_no_more(const struct cred *cred,
+			       const struct cred *other)
+{
+	return cred->user_ns == other->user_ns &&
+	       cap_issubset(other->cap_permitted, cred->cap_permitted);
+}
+
+/*
+ * May the watch's creator inspect a task? As ptrace_may_access() with
+ * PTRACE_MODE_READ_REALCREDS, which is not exported, but for the security
+ * modules.
+ *
+ * Context: under rcu_read_lock(); the task is the current one, or has not run
+ * yet, or is locked by task_lock().
+ */
+static bool profil_may_inspect(const struct profil_watcher *watcher,
+			       struct task_struct *task)
+{
+	const struct user_namespace *dump_ns = profil_dump_ns(task);
+	const struct cred *cred = watcher->cred;
+	const struct cred *other = __task_cred(task);
+	bool may;
+
+	if (profil_watch_is_perfmon(watcher))
+		return true;
+	if (!dump_ns)
+		return false;
+	may = profil_cred_capable(cred, other->user_ns, CAP_SYS_PTRACE) ||
+	      (profil_is_same_user(cred, other) &&
+	       profil_has_no_more(cred, other));
+	return may && (profil_is_dumpable(task) ||
+		       profil_cred_capable(cred, dump_ns, CAP_SYS_PTRACE));
+}
+
+/* --- members; profil_member_lock held */
+
+static void profil_member_reuse(struct rcu_head *rcu)
+{
+	struct profil_member *member =
+		container_of(rcu, struct profil_member, rcu);
+	struct profil_watcher *watcher = member->watcher;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&watcher->lock, flags);
+	member->next = watcher->free_members;
+	watcher->free_members = member;
+	watcher->nr_members--;
+	raw_spin_unlock_irqrestore(&watcher->lock, flags);
+	profil_watch_put(watcher);
+}
+
+static void profil_member_remove(struct profil_member *member)
+{
+	hlist_del_init_rcu(&member->node);
+	profil_watch_get(member->watcher);
+	call_rcu(&member->rcu, profil_member_reuse);
+}
+
+/* Return: does another watch have the process, in the same slot? */
+static bool profil_is_taken(const struct profil_watcher *watcher,
+			    const struct signal_struct *signal)
+{
+	struct profil_member *member;
+
+	profil_for_each_member(member, signal)
+		if (member->watcher->slot == watcher->slot)
+			return true;
+	return false;
+}
+
+/*
+ * A member that is not found yet; profil_member_add() must follow.
+ *
+ * Return: the member; -EBUSY; -ENOSPC, also if the watch has ended.
+ */
+static struct profil_member *
+profil_member_new(struct profil_watcher *watcher,
+		  const struct signal_struct *signal)
+{
+	struct profil_member *member = NULL;
+
+	if (profil_is_taken(watcher, signal))
+		return ERR_PTR(-EBUSY);
+	raw_spin_lock(&watcher->lock);
+	if (READ_ONCE(watcher->state) == PROFIL_STATE_ON)
+		member = watcher->free_members;
+	if (member) {
+		watcher->free_members = member->next;
+		watcher->nr_members++;
+	}
+	raw_spin_unlock(&watcher->lock);
+	if (!member)
+		return ERR_PTR(-ENOSPC);
+	member->signal = signal;
+	return member;
+}
+
+static void profil_member_add(struct profil_member *member, u32 image)
+{
+	member->image = image;
+	hlist_add_head_rcu(&member->node, profil_member_bucket(member->signal));
+}
+
+/* Return: the image of a process, or 0 if it takes no ticks or is NULL. */
+static u32 profil_member_image(const struct profil_member *member)
+{
+	return member && profil_is_image_on(member->image) ? member->image : 0;
+}
+
+/* A file of overlayfs is mapped as the file below it. */
+static u32 profil_exe_object(struct profil_watcher *watcher,
+			     const struct linux_binprm *bprm)
+{
+	return profil_table_object(watcher, bprm->file,
+				   d_real_inode(file_dentry(bprm->file)));
+}
+
+/* --- watches of many processes */
+
+static bool profil_is_in_cgroup(const struct profil_watcher *watcher,
+				struct task_struct *task)
+{
+#ifdef CONFIG_CGROUPS
+	return cgroup_is_descendant(task_dfl_cgroup(task), watcher->cgroup);
+#else
+	return false;
+#endif
+}
+
+static bool profil_is_target(const struct profil_watcher *watcher,
+			     struct task_struct *task)
+{
+	switch (watcher->request.target) {
+	case PROFIL_WATCH_USER:
+		return uid_eq(__task_cred(task)->uid, watcher->uid);
+	case PROFIL_WATCH_CGROUP:
+		return profil_is_in_cgroup(watcher, task);
+	default:
+		return true;
+	}
+}
+
+static bool profil_belongs(struct profil_watcher *watcher,
+			   struct task_struct *task)
+{
+	if (!profil_is_target(watcher, task))
+		return false;
+	if (profil_may_inspect(watcher, task))
+		return true;
+	atomic64_inc(&watcher->withheld);
+	return false;
+}
+
+/*
+ * A process joins a watch of many processes, leaves it, or changes its image.
+ * @bprm: the program that it executes, or NULL
+ * @parent: the image that it has, or that of its parent; or 0
+ *
+ * Context: under rcu_read_lock(), profil_member_lock held.
+ */
+static void profil_wide_update(struct profil_watcher *watcher,
+			       struct task_struct *task,
+			       const struct linux_binprm *bprm, u32 parent)
+{
+	struct profil_member *member = profil_member_find(watcher, task->signal);
+	bool is_new = !member;
+	u32 image, exe;
+
+	if (!profil_belongs(watcher, task)) {
+		if (member)
+			WRITE_ONCE(member->image, PROFIL_MEMBER_OFF);
+		return;
+	}
+	if (is_new)
+		member = profil_member_new(watcher, task->signal);
+	if (IS_ERR(member)) {
+		atomic64_inc(&watcher->unfollowed);
+		return;
+	}
+	exe = bprm ? profil_exe_object(watcher, bprm) :
+		     watcher->images[parent].exe;
+	image = profil_table_image(watcher, task, exe, parent);
+	if (is_new)
+		profil_member_add(member, image);
+	else
+		WRITE_ONCE(member->image, image);
+}
+
+/* --- tracepoints */
+
+static void profil_fork_member(const struct profil_member *parent,
+			       struct task_struct *child)
+{
+	struct profil_watcher *watcher = parent->watcher;
+	struct profil_member *member;
+
+	if (profil_watch_is_wide(watcher) ||
+	    !profil_is_image_on(parent->image) ||
+	    !(watcher->request.flags & PROFIL_WATCH_CHILDREN))
+		return;
+	member = profil_member_new(watcher, child->signal);
+	if (IS_ERR(member))
+		atomic64_inc(&watcher->unfollowed);
+	else
+		profil_member_add(member,
+				  profil_table_inherit(watcher, child,
+						       parent->image));
+}
+
+/* @child: of @parent, or the same. */
+static void profil_follow_wide(struct profil_watcher *watcher,
+			       struct task_struct *parent,
+			       struct task_struct *child,
+			       const struct linux_binprm *bprm)
+{
+	struct profil_member *member = profil_member_find(watcher,
+							  parent->signal);
+
+	profil_wide_update(watcher, child, bprm, profil_member_image(member));
+}
+
+/**
+ * profil_members_fork() - a process has been forked, or a thread created
+ * @parent: the caller
+ * @child: has not run yet
+ */
+void profil_members_fork(struct task_struct *parent, struct task_struct *child)
+{
+	struct profil_watcher *watcher;
+	struct profil_member *member;
+	unsigned long flags;
+
+	if (parent->signal == child->signal ||
+	    (list_empty(&profil_wide) &&
+	     hlist_empty(profil_member_bucket(parent->signal))))
+		return;
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	rcu_read_lock();
+	profil_for_each_member(member, parent->signal)
+		profil_fork_member(member, child);
+	list_for_each_entry(watcher, &profil_wide, wide)
+		profil_follow_wide(watcher, parent, child, NULL);
+	rcu_read_unlock();
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+}
+
+/* A process whose watch is its own executes a program. */
+static void profil_exec_member(struct profil_member *member,
+			       struct linux_binprm *bprm)
+{
+	struct profil_watcher *watcher = member->watcher;
+	u32 parent = profil_member_image(member);
+
+	if (profil_watch_is_wide(watcher) ||
+	    member->image == PROFIL_MEMBER_OFF)
+		return;
+	if (!profil_may_inspect(watcher, current)) {
+		atomic64_inc(&watcher->withheld);
+		WRITE_ONCE(member->image, PROFIL_MEMBER_OFF);
+		return;
+	}
+	WRITE_ONCE(member->image,
+		   profil_table_image(watcher, current,
+				      profil_exe_object(watcher, bprm),
+				      parent));
+}
+
+/**
+ * profil_members_exec() - the current process has executed a program
+ * @bprm: the program
+ */
+void profil_members_exec(struct linux_binprm *bprm)
+{
+	struct profil_watcher *watcher;
+	struct profil_member *member;
+	unsigned long flags;
+
+	if (list_empty(&profil_wide) &&
+	    hlist_empty(profil_member_bucket(current->signal)))
+		return;
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	rcu_read_lock();
+	profil_for_each_member(member, current->signal)
+		profil_exec_member(member, bprm);
+	list_for_each_entry(watcher, &profil_wide, wide)
+		profil_follow_wide(watcher, current, current, bprm);
+	rcu_read_unlock();
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+}
+
+/**
+ * profil_members_free() - a task has been switched out for the last time, and
+ * been released
+ * @task: the task; of the tasks of a process the leader is released last
+ */
+void profil_members_free(struct task_struct *task)
+{
+	struct profil_member *member;
+	unsigned long flags;
+
+	if (!thread_group_leader(task) ||
+	    hlist_empty(profil_member_bucket(task->signal)))
+		return;
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	profil_for_each_member(member, task->signal)
+		profil_member_remove(member);
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+}
+
+/**
+ * profil_members_move() - a process has been moved to another cgroup
+ * @task: a task of it; those that are not leaders do not matter
+ */
+void profil_members_move(struct task_struct *task)
+{
+	struct profil_watcher *watcher;
+	struct profil_member *member;
+	unsigned long flags;
+	u32 exe;
+
+	if (!thread_group_leader(task))
+		return;
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	rcu_read_lock();
+	profil_for_each_member(member, task->signal) {
+		watcher = member->watcher;
+		if (profil_watch_is_wide(watcher) ||
+		    !profil_is_image_on(member->image))
+			continue;
+		exe = watcher->images[member->image].exe;
+		WRITE_ONCE(member->image,
+			   profil_table_image(watcher, task, exe,
+					      member->image));
+	}
+	list_for_each_entry(watcher, &profil_wide, wide) {
+		profil_follow_wide(watcher, task, task, NULL);
+		profil_watch_refresh_later(watcher);
+	}
+	rcu_read_unlock();
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+}
+
+/* --- beginning and end */
+
+/*
+ * Context: under rcu_read_lock(): so the task cannot be freed, which removes
+ * its members, before it is one.
+ */
+static int profil_join_process(struct profil_watcher *watcher)
+{
+	const struct profil_watch *request = &watcher->request;
+	bool at_exec = request->flags & PROFIL_WATCH_AT_EXEC;
+	struct task_struct *task = pid_task(find_vpid(request->id),
+					    PIDTYPE_TGID);
+	u32 image = PROFIL_MEMBER_WAITING;
+	struct profil_member *member;
+	bool may;
+
+	if (!task || !atomic_read(&task->signal->live))
+		return -ESRCH;
+	if (!profil_may_trace(task))
+		return -EPERM;
+	task_lock(task);
+	may = profil_may_inspect(watcher, task);
+	task_unlock(task);
+	if (!may)
+		return -EPERM;
+	raw_spin_lock_irq(&profil_member_lock);
+	member = profil_member_new(watcher, task->signal);
+	if (!IS_ERR(member)) {
+		if (!at_exec)
+			image = profil_table_image(watcher, task, 0, 0);
+		profil_member_add(member, image);
+	}
+	raw_spin_unlock_irq(&profil_member_lock);
+	return PTR_ERR_OR_ZERO(member);
+}
+
+/* Context: under rcu_read_lock(). */
+static void profil_join_wide(struct profil_watcher *watcher,
+			     struct task_struct *task)
+{
+	task_lock(task);
+	raw_spin_lock_irq(&profil_member_lock);
+	if (atomic_read(&task->signal->live) &&
+	    !profil_member_find(watcher, task->signal))
+		profil_wide_update(watcher, task, NULL, 0);
+	raw_spin_unlock_irq(&profil_member_lock);
+	task_unlock(task);
+}
+
+/* Have fork and exec know the watch, or -EBUSY. */
+static int profil_wide_add(struct profil_watcher *watcher)
+{
+	struct profil_watcher *other;
+	int err = 0;
+
+	raw_spin_lock_irq(&profil_member_lock);
+	list_for_each_entry(other, &profil_wide, wide)
+		if (other->slot == watcher->slot &&
+		    (profil_watch_is_perfmon(other) ||
+		     profil_user_payer(other->user) ==
+		     profil_user_payer(watcher->user)))
+			err = -EBUSY;
+	if (!err)
+		list_add(&watcher->wide, &profil_wide);
+	raw_spin_unlock_irq(&profil_member_lock);
+	return err;
+}
+
+/**
+ * profil_members_begin() - have the processes join with which a watch begins
+ * @watcher: the watch; on
+ *
+ * Processes that are forked meanwhile are found in the list of tasks, or join
+ * by themselves.
+ *
+ * Context: process, may sleep; the clock is up.
+ * Return: 0, -ESRCH, -EPERM or -EBUSY.
+ */
+int profil_members_begin(struct profil_watcher *watcher)
+{
+	struct task_struct *task;
+	int err;
+
+	if (!profil_watch_is_wide(watcher)) {
+		rcu_read_lock();
+		err = profil_join_process(watcher);
+		rcu_read_unlock();
+		return err;
+	}
+	err = profil_wide_add(watcher);
+	if (err)
+		return err;
+	rcu_read_lock();
+	for_each_process(task)
+		profil_join_wide(watcher, task);
+	rcu_read_unlock();
+	return 0;
+}
+
+/**
+ * profil_members_end() - remove all members of a watch
+ * @watcher: the watch; off, and refreshed
+ *
+ * Context: process.
+ */
+void profil_members_end(struct profil_watcher *watcher)
+{
+	u32 i;
+
+	raw_spin_lock_irq(&profil_member_lock);
+	list_del_init(&watcher->wide);
+	raw_spin_unlock_irq(&profil_member_lock);
+	for (i = 0; i < watcher->request.processes; i++) {
+		raw_spin_lock_irq(&profil_member_lock);
+		hlist_del_init_rcu(&watcher->members[i].node);
+		raw_spin_unlock_irq(&profil_member_lock);
+		cond_resched();
+	}
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * watch.h - declarations that the files of watches share
+ *
+ *   struct file --> struct profil_watcher --> its table: images, objects, buckets
+ *                        ^           |
+ *                        |           +----> its members, one for each process
+ *                        |                        ^
+ *                   profil_wide               profil_members
+ *                   (fork, exec)          (tick, context switch, fork, exec)
+ *
+ * A process is a thread group, and is found by its struct signal_struct: that
+ * stays the same from fork to the end, across exec, and its address is not used
+ * again before the last task of the process has been freed.
+ *
+ * A member stays in its place until then, or until the watch ends. So whoever
+ * runs a thread of the process may keep a pointer to it.
+ *
+ * Locks, innermost last:
+ *
+ *	profil_watch_mutex	beginning of watches
+ *	  profil_ipi_mutex
+ *	profil_member_lock	hard interrupts off
+ *	  watcher->lock		hard interrupts off
+ */
+#ifndef PROFIL_WATCH_H
+#define PROFIL_WATCH_H
+
+#include <linux/atomic.h>
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/task_work.h>
+#include <linux/workqueue.h>
+
+#include <linux/profil.h>
+
+struct pid_namespace;
+struct profil_user;
+struct pt_regs;
+
+/*
+ * A process may be in one watch of each kind at a time: of its own, or of many
+ * processes; by an ordinary user, or by one with CAP_PERFMON. So the watch of
+ * one user never keeps another user from theirs.
+ */
+#define PROFIL_SLOT_WIDE	1u
+#define PROFIL_SLOT_PERFMON	2u
+#define PROFIL_SLOTS		4u
+
+#define PROFIL_WATCH_FLAGS	(PROFIL_WATCH_CHILDREN | \
+				 PROFIL_WATCH_AT_EXEC | \
+				 PROFIL_WATCH_SEPARATE | \
+				 PROFIL_WATCH_KERNEL_TEXT)
+
+/* Instead of the image of a member: it takes no ticks, or not yet. */
+#define PROFIL_MEMBER_OFF	(~0u)
+#define PROFIL_MEMBER_WAITING	(~0u - 1)
+
+/**
+ * struct profil_member - a process in a watch
+ * @node: in profil_members
+ * @signal: the key; not dereferenced
+ * @watcher: the watch
+ * @image: index of its image; PROFIL_MEMBER_OFF if it has left, or
+ *	PROFIL_MEMBER_WAITING until its next exec
+ * @next: the next free member
+ * @rcu: delays reuse
+ */
+struct profil_member {
+	struct hlist_node node;
+	const struct signal_struct *signal;
+	struct profil_watcher *watcher;
+	u32 image;
+	struct profil_member *next;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct profil_file_key - which file an object is
+ * @inode: compared only: tells a subvolume of btrfs from its snapshot
+ * @device: of the file system
+ * @number: of the inode
+ * @generation: of the inode
+ * @file: with a reference, until its path is known
+ */
+struct profil_file_key {
+	const struct inode *inode;
+	dev_t device;
+	u64 number;
+	u32 generation;
+	struct file *file;
+};
+
+/**
+ * struct profil_deferred - ticks whose mapping the thread itself looks up
+ * @work: runs before the thread returns to user mode
+ * @watcher: the watch, with a reference while this is in use
+ * @next: the next free one
+ * @pc: the program counter
+ * @image: index of the image
+ * @nr: number of ticks
+ */
+struct profil_deferred {
+	struct callback_head work;
+	struct profil_watcher *watcher;
+	struct profil_deferred *next;
+	unsigned long pc;
+	u32 image;
+	u32 nr;
+};
+
+/* Threads that look up at a time. */
+#define PROFIL_MAX_DEFERRED	256
+
+/**
+ * struct profil_watcher - a watch
+ * @refs: one for the open file, one for each deferred tick in use, one for each
+ *	member that has been removed and cannot be used again yet, one while
+ *	@refresh is queued
+ * @request: as it was granted
+ * @slot: PROFIL_SLOT_*
+ * @state: enum profil_state
+ * @wide: in profil_wide, unless the target is one process
+ * @cred: of the caller
+ * @uid: the target, if that is a user
+ * @pid_ns: of the caller
+ * @cgroup: the target, or NULL
+ * @user: a reference; @pages are charged to it
+ * @pages: memory, in pages
+ * @period_ns: mean time between ticks
+ * @table: the table that user space maps; the next four point into it
+ * @images: images
+ * @objects: objects
+ * @buckets: buckets
+ * @names: paths
+ * @private: memory of the arrays that follow
+ * @members: room for members
+ * @files: of each object
+ * @image_index: hash table of the images
+ * @file_index: hash table of the objects
+ * @image_mask: size of @image_index less one
+ * @file_mask: size of @file_index less one
+ * @deferred: room for deferred ticks
+ * @withheld: see &struct profil_watch_status
+ * @unfollowed: the same
+ * @pending: ticks in deferred ones
+ * @lock: protects what follows, and adding to the table; hard interrupts off
+ * @free_members: members that are not in use
+ * @free_deferred: deferred ticks that are not in use
+ * @nr_members: members in use
+ * @nr_buckets: buckets in use
+ * @names_used: bytes of @names in use; written by @naming alone
+ * @naming: finds the paths of new objects
+ * @refresh: has CPUs notice that processes have been moved; holds a reference
+ * @free: frees the watch
+ */
+struct profil_watcher {
+	refcount_t refs;
+	struct profil_watch request;
+	u32 slot;
+	u32 state;
+	struct list_head wide;
+	const struct cred *cred;
+	kuid_t uid;
+	struct pid_namespace *pid_ns;
+	struct cgroup *cgroup;
+	struct profil_user *user;
+	u64 pages;
+	u32 period_ns;
+
+	struct profil_watch_table *table;
+	struct profil_watch_image *images;
+	struct profil_watch_object *objects;
+	struct profil_watch_bucket *buckets;
+	char *names;
+
+	void *private;
+	struct profil_member *members;
+	struct profil_file_key *files;
+	u32 *image_index;
+	u32 *file_index;
+	u32 image_mask;
+	u32 file_mask;
+	struct profil_deferred *deferred;
+
+	atomic64_t withheld;
+	atomic64_t unfollowed;
+	atomic64_t pending;
+
+	raw_spinlock_t lock;
+	struct profil_member *free_members;
+	struct profil_deferred *free_deferred;
+	u32 nr_members;
+	u32 nr_buckets;
+	u32 names_used;
+	struct work_struct naming;
+	struct work_struct refresh;
+	struct rcu_work free;
+};
+
+/*
+ * Debian exports it to modules. Elsewhere it is NULL, unless this is built in.
+ */
+extern int task_work_add(struct task_struct *task, struct callback_head *work,
+			 enum task_work_notify_mode mode) __weak;
+
+static inline bool profil_can_defer(void)
+{
+	return task_work_add;
+}
+
+/* watch.c: watches from beginning to end */
+
+struct profil_watcher *profil_watch_begin(struct profil_watch *request);
+void profil_watch_read(struct profil_watcher *watcher,
+		       struct profil_watch_status *status);
+void profil_watch_stop(struct profil_watcher *watcher);
+void profil_watch_get(struct profil_watcher *watcher);
+void profil_watch_put(struct profil_watcher *watcher);
+void profil_watch_refresh_later(struct profil_watcher *watcher);
+int profil_watch_mmap(struct profil_watcher *watcher,
+		      struct vm_area_struct *vma);
+void profil_watch_wait_for_all(void);
+
+static inline bool profil_watch_is_perfmon(const struct profil_watcher *watcher)
+{
+	return watcher->slot & PROFIL_SLOT_PERFMON;
+}
+
+static inline bool profil_watch_is_wide(const struct profil_watcher *watcher)
+{
+	return watcher->slot & PROFIL_SLOT_WIDE;
+}
+
+/* member.c: which processes are in a watch */
+
+#define PROFIL_MEMBER_BITS	12
+
+extern struct hlist_head profil_members[1 << PROFIL_MEMBER_BITS];
+
+int profil_members_begin(struct profil_watcher *watcher);
+void profil_members_end(struct profil_watcher *watcher);
+void profil_members_fork(struct task_struct *parent, struct task_struct *child);
+void profil_members_exec(struct linux_binprm *bprm);
+void profil_members_free(struct task_struct *task);
+void profil_members_move(struct task_struct *task);
+
+static inline struct hlist_head *
+profil_member_bucket(const struct signal_struct *signal)
+{
+	return &profil_members[hash_long((unsigned long)signal,
+					 PROFIL_MEMBER_BITS)];
+}
+
+/* The first member of a process from @node on, or NULL. */
+static inline struct profil_member *
+profil_member_from(struct hlist_node *node, const struct signal_struct *signal)
+{
+	struct profil_member *member;
+
+	for (; node; node = rcu_dereference_raw(hlist_next_rcu(node))) {
+		member = hlist_entry(node, struct profil_member, node);
+		if (member->signal == signal)
+			return member;
+	}
+	return NULL;
+}
+
+static inline struct profil_member *
+profil_member_first(const struct signal_struct *signal)
+{
+	struct hlist_head *bucket = profil_member_bucket(signal);
+
+	return profil_member_from(rcu_dereference_raw(hlist_first_rcu(bucket)),
+				  signal);
+}
+
+static inline struct profil_member *
+profil_member_next(const struct profil_member *member,
+		   const struct signal_struct *signal)
+{
+	return profil_member_from(rcu_dereference_raw(hlist_next_rcu(&member->node)),
+				  signal);
+}
+
+/*
+ * All members of a process, one for each of its watches. Context: under
+ * rcu_read_lock(), or with hard interrupts off.
+ */
+#define profil_for_each_member(member, process)				\
+	for (member = profil_member_first(process); member;		\
+	     member = profil_member_next(member, process))
+
+static inline struct profil_member *
+profil_member_find(const struct profil_watcher *watcher,
+		   const struct signal_struct *signal)
+{
+	struct profil_member *member;
+
+	profil_for_each_member(member, signal)
+		if (member->watcher == watcher)
+			return member;
+	return NULL;
+}
+
+static inline bool profil_is_image_on(u32 image)
+{
+	return image < PROFIL_MEMBER_WAITING;
+}
+
+/* table.c: the table of a watch */
+
+void profil_table_init(struct profil_watcher *watcher);
+u32 profil_table_image(struct profil_watcher *watcher, struct task_struct *task,
+		       u32 exe, u32 parent);
+u32 profil_table_inherit(struct profil_watcher *watcher,
+			 struct task_struct *child, u32 image);
+u32 profil_table_object(struct profil_watcher *watcher, struct file *file,
+			const struct inode *inode);
+void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
+		       struct pt_regs *regs);
+void profil_table_name_objects(struct work_struct *work);
+
+/* Context: any. */
+static inline void profil_table_add(__u64 *number, u64 n)
+{
+	atomic64_add(n, (atomic64_t *)number);
+}
+
+/* tick.c */
+
+int profil_clock_get_watching(void);
+void profil_clock_refresh_watch(struct profil_watcher *watcher);
+
+#endif /* PROFIL_WATCH_H */
