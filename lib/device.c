@@ -4,7 +4,8 @@
  *
  * Keeps nothing between calls: no descriptor that the program could close or
  * inherit by accident, no memory, no lock. This is possible because a profile
- * belongs to the address space, not to the descriptor.
+ * belongs to the address space, not to the descriptor. A watch does belong to
+ * its descriptor, which is the caller's; see watch.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +17,35 @@
 #include "device.h"
 #include "fallback.h"
 
-static int profil_open(void)
+/**
+ * profil_open() - open the device
+ *
+ * Return: a descriptor, or -1 with errno.
+ */
+int profil_open(void)
 {
 	return syscall(SYS_openat, AT_FDCWD, PROFIL_DEVICE,
 		       O_RDONLY | O_CLOEXEC);
+}
+
+/**
+ * profil_close() - close the device, and leave errno alone
+ * @fd: descriptor of profil_open()
+ */
+void profil_close(int fd)
+{
+	int error = errno;
+
+	syscall(SYS_close, fd);
+	errno = error;
 }
 
 /* Make a request and close the device. */
 static int profil_request(int fd, unsigned long request, void *argument)
 {
 	int result = ioctl(fd, request, argument);
-	int error = errno;
 
-	syscall(SYS_close, fd);
-	errno = error;
+	profil_close(fd);
 	return result;
 }
 

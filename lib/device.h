@@ -12,6 +12,8 @@
 /* Exported; the library is compiled with hidden visibility. */
 #define PROFIL_PUBLIC	__attribute__((visibility("default")))
 
+int profil_open(void);
+void profil_close(int fd);
 int profil_device(unsigned long request, void *argument);
 int profil_start(struct profil_set *set);
 int profil_end(struct profil_status *last);

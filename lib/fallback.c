@@ -382,16 +382,18 @@ static int fallback_report(const struct fallback_profile *profile,
 }
 
 /*
- * Check the size of a caller's structure, of which @known bytes are known here:
- * every other byte must be zero.
+ * Check the size of a caller's structure, which had @least bytes in the first
+ * version of the interface, and of which @known bytes are known here: every
+ * other byte must be zero.
  */
-static int fallback_check_size(const void *structure, u32 size, u32 known)
+static int fallback_check_size(const void *structure, u32 size, u32 least,
+			       u32 known)
 {
 	u64 at = (uintptr_t)structure;
 	char byte = 0;
 	u32 i;
 
-	if (size < known)
+	if (size < least)
 		return -EINVAL;
 	if (size > getauxval(AT_PAGESZ))
 		return -E2BIG;
@@ -438,7 +440,8 @@ static int fallback_read_status(struct profil_status *to, bool stop)
 
 	err = fallback_read(&status.size, (uintptr_t)to, sizeof(status.size));
 	if (!err)
-		err = fallback_check_size(to, status.size, sizeof(status));
+		err = fallback_check_size(to, status.size, sizeof(status),
+					  sizeof(status));
 	if (!err)
 		err = fallback_read(&status, (uintptr_t)to, sizeof(status));
 	if (!err)
@@ -467,7 +470,7 @@ int fallback_status(void *status)
 	return fallback_return(fallback_read_status(status, false), saved);
 }
 
-/* PROFIL_IOC_INFO in user space. */
+/* PROFIL_IOC_INFO in user space: nothing about watches, which need the device. */
 int fallback_info(void *to)
 {
 	struct profil_info info = {
@@ -490,8 +493,12 @@ int fallback_info(void *to)
 
 	err = fallback_read(&info.size, (uintptr_t)to, sizeof(info.size));
 	if (!err)
-		err = fallback_check_size(to, info.size, sizeof(info));
+		err = fallback_check_size(to, info.size,
+					  offsetof(struct profil_info,
+						   watch_flags), sizeof(info));
 	if (!err)
-		err = fallback_write((uintptr_t)to, &info, sizeof(info));
+		err = fallback_write((uintptr_t)to, &info,
+				     info.size < sizeof(info) ? info.size :
+								sizeof(info));
 	return fallback_return(err, saved);
 }

@@ -10,8 +10,8 @@
  * Documentation/contract.rst states what profil() and sprofil() promise. Where
  * a system's manual page promises something else, a function with the system's
  * name keeps the promise. The manual pages are libprofil(3),
- * libprofil_profil(3), libprofil_sprofil(3), libprofil_requests(3) and
- * libprofil_fallback(7).
+ * libprofil_profil(3), libprofil_sprofil(3), libprofil_requests(3),
+ * libprofil_watch(3) and libprofil_fallback(7).
  *
  * The caller sets the member size of each structure to its sizeof before the
  * call, so the device knows which version of it the caller was compiled with:
@@ -24,10 +24,11 @@
  *
  * Every function may be called from a signal handler and by several threads at
  * a time, and none is a cancellation point. Every call opens PROFIL_DEVICE,
- * makes one request and closes it again. So besides the errors of each function
- * there are those of open(2): ENOENT, ENODEV or ENXIO where the kernel has no
- * such device, EACCES, EMFILE, ENFILE; and EINTR after a fatal signal. A
- * successful call does not change errno.
+ * makes one request and closes it again; only a watch has a descriptor, which
+ * profil_watch_open() returns. So besides the errors of each function there are
+ * those of open(2): ENOENT, ENODEV or ENXIO where the kernel has no such
+ * device, EACCES, EMFILE, ENFILE; and EINTR after a fatal signal. A successful
+ * call does not change errno.
  *
  * Where the device cannot be opened profil(), sprofil() and the functions with
  * a system's name count in user space, unless PROFIL_FALLBACK=none is in the
@@ -258,6 +259,122 @@ int profil_status(struct profil_status *status,
  * is too large. EFAULT: @info is not writable.
  */
 int profil_info(struct profil_info *info);
+
+/**
+ * profil_watch_open() - start a watch: count the ticks of other processes
+ * @watch: every member set by the caller, those without a meaning to it to 0;
+ *	see struct profil_watch. On success the kernel has replaced each 0 by
+ *	its default, and period_ns and map_size are set
+ *
+ * The watch lasts until profil_watch_stop(), or until the last descriptor of it
+ * is closed and the last table is unmapped. There is no watch in user space
+ * where the device cannot be opened, whatever PROFIL_FALLBACK says.
+ *
+ * Return: a descriptor with close-on-exec set, which the caller closes; or -1
+ * with errno as listed at struct profil_watch.
+ */
+int profil_watch_open(struct profil_watch *watch);
+
+/**
+ * profil_watch_map() - map the table of a watch
+ * @fd: descriptor of profil_watch_open()
+ * @watch: what profil_watch_open() has stored
+ *
+ * The numbers of the table grow while the watch is on; reading it takes no
+ * request. The table stays valid after profil_watch_stop() and close().
+ *
+ * Return: the table, until profil_watch_unmap(); or NULL with errno. EPROTO:
+ * the table has a version that this library does not know, or is no table.
+ * ENOMEM: no memory or address space. EBADF, EINVAL, EPERM: @fd is not a
+ * descriptor of @watch.
+ */
+const struct profil_watch_table *
+profil_watch_map(int fd, const struct profil_watch *watch);
+
+/**
+ * profil_watch_unmap() - unmap the table of a watch
+ * @table: what profil_watch_map() has returned, or NULL
+ * @watch: the same as for profil_watch_map()
+ */
+void profil_watch_unmap(const struct profil_watch_table *table,
+			const struct profil_watch *watch);
+
+/**
+ * profil_watch_status() - read the stats of a watch, and bring the CPU times in
+ *	its table up to date
+ * @fd: descriptor of profil_watch_open()
+ * @status: receives the stats
+ *
+ * All stats are zero if there was no watch.
+ *
+ * Return: 0, or -1 with errno. EINVAL: the size of @status is not set. E2BIG:
+ * it is too large. EFAULT: @status is not writable. EBADF, ENOTTY: @fd is not a
+ * descriptor of the device.
+ */
+int profil_watch_status(int fd, struct profil_watch_status *status);
+
+/**
+ * profil_watch_stop() - stop a watch, and read its last stats
+ * @fd: descriptor of profil_watch_open(); the caller still has to close it
+ * @last: receives the stats, or NULL
+ *
+ * The table stays as it is, for those who have mapped it.
+ *
+ * Return: 0, also if the watch was stopped before or there was none, or -1 with
+ * errno. EINVAL: the size of @last is not set. E2BIG: it is too large. EFAULT:
+ * @last is not writable. EBADF, ENOTTY: @fd is not a descriptor of the device.
+ */
+int profil_watch_stop(int fd, struct profil_watch_status *last);
+
+/**
+ * profil_watch_image() - find an image in the table of a watch
+ * @table: the table
+ * @index: index of the image, such as the image of a bucket
+ *
+ * Return: the image, whose numbers grow; or NULL if @index is that of no image
+ * yet.
+ */
+const struct profil_watch_image *
+profil_watch_image(const struct profil_watch_table *table, unsigned int index);
+
+/**
+ * profil_watch_object() - find an object in the table of a watch
+ * @table: the table
+ * @index: index of the object, such as the object of a bucket; those below
+ *	PROFIL_OBJECT_FILES are not files
+ *
+ * Return: the object, or NULL if @index is that of no object yet.
+ */
+const struct profil_watch_object *
+profil_watch_object(const struct profil_watch_table *table, unsigned int index);
+
+/**
+ * profil_watch_path() - find the path of an object
+ * @table: the table
+ * @object: an object of @table
+ *
+ * Return: the path as the mount namespace of the object's pid has it, perhaps
+ * with " (deleted)" at its end; or NULL if the object is not a file, there was
+ * no room for its path, or the kernel has not stored that yet, as in the first
+ * milliseconds.
+ */
+const char *profil_watch_path(const struct profil_watch_table *table,
+			      const struct profil_watch_object *object);
+
+/**
+ * profil_watch_next() - find the next bucket in use
+ * @table: the table
+ * @position: where to go on; 0 at first, then what the last call has stored
+ *
+ * A bucket that comes into use meanwhile may be left out; a bucket in use stays
+ * where it is. So a reader that begins again at 0 sees every bucket of before,
+ * with the same or a larger count.
+ *
+ * Return: the bucket, of whose members only the count still grows; NULL if
+ * there are no more.
+ */
+const struct profil_watch_bucket *
+profil_watch_next(const struct profil_watch_table *table, size_t *position);
 
 /**
  * profil_state_string() - describe the state of a profile

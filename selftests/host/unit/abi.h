@@ -66,7 +66,7 @@ FIELD(profil_status, regions, 104, 8);
 FIELD(profil_status, max_regions, 112, 4);
 FIELD(profil_status, nr_regions, 116, 4);
 
-SIZE(profil_info, 56);
+SIZE(profil_info, 64);
 FIELD(profil_info, size, 0, 4);
 FIELD(profil_info, set_flags, 4, 4);
 FIELD(profil_info, clock, 8, 4);
@@ -77,6 +77,8 @@ FIELD(profil_info, min_period_ns, 32, 8);
 FIELD(profil_info, max_period_ns, 40, 8);
 FIELD(profil_info, max_profiles, 48, 4);
 FIELD(profil_info, fast, 52, 4);
+FIELD(profil_info, watch_flags, 56, 4);
+FIELD(profil_info, max_watch_kb, 60, 4);
 
 SIZE(profil_account, 80);
 FIELD(profil_account, size, 0, 4);
@@ -85,11 +87,93 @@ FIELD(profil_account, cpu_time_ns, 8, 8);
 FIELD(profil_account, counts, 16, 56);
 FIELD(profil_account, unfollowed, 72, 8);
 
+SIZE(profil_watch, 56);
+FIELD(profil_watch, size, 0, 4);
+FIELD(profil_watch, flags, 4, 4);
+FIELD(profil_watch, target, 8, 4);
+FIELD(profil_watch, id, 12, 4);
+FIELD(profil_watch, period_ns, 16, 8);
+FIELD(profil_watch, bucket_shift, 24, 4);
+FIELD(profil_watch, processes, 28, 4);
+FIELD(profil_watch, images, 32, 4);
+FIELD(profil_watch, objects, 36, 4);
+FIELD(profil_watch, buckets, 40, 4);
+FIELD(profil_watch, names, 44, 4);
+FIELD(profil_watch, map_size, 48, 8);
+
+SIZE(profil_watch_status, 112);
+FIELD(profil_watch_status, size, 0, 4);
+FIELD(profil_watch_status, state, 4, 4);
+FIELD(profil_watch_status, period_ns, 8, 8);
+FIELD(profil_watch_status, cpu_time_ns, 16, 8);
+FIELD(profil_watch_status, ticks, 24, 8);
+FIELD(profil_watch_status, counted, 32, 8);
+FIELD(profil_watch_status, coarse, 40, 8);
+FIELD(profil_watch_status, kernel, 48, 8);
+FIELD(profil_watch_status, unresolved, 56, 8);
+FIELD(profil_watch_status, pending, 64, 8);
+FIELD(profil_watch_status, withheld, 72, 8);
+FIELD(profil_watch_status, unfollowed, 80, 8);
+FIELD(profil_watch_status, processes, 88, 4);
+FIELD(profil_watch_status, images, 92, 4);
+FIELD(profil_watch_status, objects, 96, 4);
+FIELD(profil_watch_status, buckets, 100, 4);
+FIELD(profil_watch_status, names, 104, 4);
+FIELD(profil_watch_status, reserved, 108, 4);
+
+SIZE(profil_watch_table, 72);
+FIELD(profil_watch_table, version, 0, 4);
+FIELD(profil_watch_table, bucket_shift, 4, 4);
+FIELD(profil_watch_table, nr_images, 8, 4);
+FIELD(profil_watch_table, nr_objects, 12, 4);
+FIELD(profil_watch_table, max_buckets, 16, 4);
+FIELD(profil_watch_table, image_size, 20, 4);
+FIELD(profil_watch_table, object_size, 24, 4);
+FIELD(profil_watch_table, bucket_size, 28, 4);
+FIELD(profil_watch_table, images, 32, 8);
+FIELD(profil_watch_table, objects, 40, 8);
+FIELD(profil_watch_table, buckets, 48, 8);
+FIELD(profil_watch_table, names, 56, 8);
+FIELD(profil_watch_table, names_size, 64, 8);
+
+SIZE(profil_watch_image, 96);
+FIELD(profil_watch_image, parent, 0, 4);
+FIELD(profil_watch_image, exe, 4, 4);
+FIELD(profil_watch_image, pid, 8, 4);
+FIELD(profil_watch_image, flags, 12, 4);
+FIELD(profil_watch_image, start_ns, 16, 8);
+FIELD(profil_watch_image, cgroup, 24, 8);
+FIELD(profil_watch_image, cpu_time_ns, 32, 8);
+FIELD(profil_watch_image, counted, 40, 8);
+FIELD(profil_watch_image, coarse, 48, 8);
+FIELD(profil_watch_image, kernel, 56, 8);
+FIELD(profil_watch_image, unresolved, 64, 8);
+FIELD(profil_watch_image, processes, 72, 4);
+FIELD(profil_watch_image, uid, 76, 4);
+FIELD(profil_watch_image, comm, 80, 16);
+
+SIZE(profil_watch_object, 40);
+FIELD(profil_watch_object, device, 0, 8);
+FIELD(profil_watch_object, inode, 8, 8);
+FIELD(profil_watch_object, generation, 16, 8);
+FIELD(profil_watch_object, path, 24, 4);
+FIELD(profil_watch_object, pid, 28, 4);
+FIELD(profil_watch_object, coarse, 32, 8);
+
+SIZE(profil_watch_bucket, 24);
+FIELD(profil_watch_bucket, image, 0, 4);
+FIELD(profil_watch_bucket, object, 4, 4);
+FIELD(profil_watch_bucket, offset, 8, 8);
+FIELD(profil_watch_bucket, count, 16, 8);
+
 SAME(ioc_set, PROFIL_IOC_SET, 0xbd00);
 SAME(ioc_stop, PROFIL_IOC_STOP, 0xbd01);
 SAME(ioc_status, PROFIL_IOC_STATUS, 0xbd02);
 SAME(ioc_info, PROFIL_IOC_INFO, 0xbd03);
 SAME(ioc_account, PROFIL_IOC_ACCOUNT, 0xbd04);
+SAME(ioc_watch, PROFIL_IOC_WATCH, 0xbd05);
+SAME(ioc_watch_status, PROFIL_IOC_WATCH_STATUS, 0xbd06);
+SAME(ioc_watch_stop, PROFIL_IOC_WATCH_STOP, 0xbd07);
 
 SAME(check, PROFIL_SET_CHECK, 0x1);
 SAME(user_only, PROFIL_SET_USER_ONLY, 0x2);
@@ -114,3 +198,20 @@ SAME(region_file, PROFIL_REGION_FILE, 7);
 
 SAME(clock_perf, PROFIL_CLOCK_PERF, 0);
 SAME(clock_hrtimer, PROFIL_CLOCK_HRTIMER, 1);
+
+SAME(process, PROFIL_WATCH_PROCESS, 0);
+SAME(user, PROFIL_WATCH_USER, 1);
+SAME(cgroup, PROFIL_WATCH_CGROUP, 2);
+SAME(machine, PROFIL_WATCH_MACHINE, 3);
+
+SAME(children, PROFIL_WATCH_CHILDREN, 0x1);
+SAME(at_exec, PROFIL_WATCH_AT_EXEC, 0x2);
+SAME(separate, PROFIL_WATCH_SEPARATE, 0x4);
+SAME(kernel_text, PROFIL_WATCH_KERNEL_TEXT, 0x8);
+
+SAME(version, PROFIL_WATCH_VERSION, 1);
+SAME(kthreads, PROFIL_IMAGE_KTHREADS, 0x1);
+SAME(vdso, PROFIL_OBJECT_VDSO, 1);
+SAME(anonymous, PROFIL_OBJECT_ANONYMOUS, 2);
+SAME(kernel, PROFIL_OBJECT_KERNEL, 3);
+SAME(files, PROFIL_OBJECT_FILES, 4);

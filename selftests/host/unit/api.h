@@ -27,3 +27,20 @@ int (*const several_of_glibc)(struct prof *, int, struct timeval *,
 			      unsigned int) = sprofil_glibc;
 int (*const sprofil_of_libc)(struct prof *, int, struct timeval *,
 			     unsigned int) = sprofil;
+int (*const watch_open)(struct profil_watch *) = profil_watch_open;
+const struct profil_watch_table *(*const watch_map)(
+	int, const struct profil_watch *) = profil_watch_map;
+void (*const watch_unmap)(const struct profil_watch_table *,
+			  const struct profil_watch *) = profil_watch_unmap;
+int (*const watch_status)(int, struct profil_watch_status *) =
+	profil_watch_status;
+int (*const watch_stop)(int, struct profil_watch_status *) = profil_watch_stop;
+const struct profil_watch_image *(*const watch_image)(
+	const struct profil_watch_table *, unsigned int) = profil_watch_image;
+const struct profil_watch_object *(*const watch_object)(
+	const struct profil_watch_table *, unsigned int) = profil_watch_object;
+const char *(*const watch_path)(
+	const struct profil_watch_table *,
+	const struct profil_watch_object *) = profil_watch_path;
+const struct profil_watch_bucket *(*const watch_next)(
+	const struct profil_watch_table *, size_t *) = profil_watch_next;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -107,6 +108,42 @@ TEST(info_says_that_user_space_counts)
 	EXPECT_EQ(4096, info.max_regions);
 	EXPECT_EQ(10 * MS, info.default_period_ns);
 	EXPECT_EQ(MS, info.fast_period_ns);
+	EXPECT_EQ(0, info.watch_flags);
+	EXPECT_EQ(0, info.max_watch_kb);
+}
+
+/* Programs that were compiled before info had anything about watches */
+TEST(info_of_the_first_version)
+{
+	struct profil_info info = {
+		.size = offsetof(struct profil_info, watch_flags),
+		.watch_flags = 0x55,
+		.max_watch_kb = 0x55,
+	};
+
+	ASSERT_EQ(0, profil_info(&info));
+	EXPECT_EQ(offsetof(struct profil_info, watch_flags), info.size);
+	EXPECT_EQ(PROFIL_CLOCK_USER, info.clock);
+	EXPECT_EQ(1, info.fast);
+	EXPECT_EQ(0x55, info.watch_flags);
+	EXPECT_EQ(0x55, info.max_watch_kb);
+	info.size--;
+	EXPECT_EQ(-1, profil_info(&info));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST(info_of_a_later_version)
+{
+	struct {
+		struct profil_info info;
+		unsigned char more[8];
+	} longer = { .info.size = sizeof(longer), .info.watch_flags = 0x55 };
+
+	ASSERT_EQ(0, profil_info(&longer.info));
+	EXPECT_EQ(0, longer.info.watch_flags);
+	longer.more[7] = 1;
+	EXPECT_EQ(-1, profil_info(&longer.info));
+	EXPECT_EQ(E2BIG, errno);
 }
 
 TEST(requests_of_the_device_never_fall_back)
@@ -118,10 +155,13 @@ TEST(requests_of_the_device_never_fall_back)
 		.nr_regions = 1,
 		.regions = (uintptr_t)&region,
 	};
+	struct profil_watch watch = { .size = sizeof(watch), .id = getpid() };
 
 	if (!access(PROFIL_DEVICE, F_OK))
 		SKIP(return, "there is a device");
 	EXPECT_EQ(-1, profil_set(&set));
+	EXPECT_EQ(ENOENT, errno);
+	EXPECT_EQ(-1, profil_watch_open(&watch));
 	EXPECT_EQ(ENOENT, errno);
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now(NULL).state);
 }

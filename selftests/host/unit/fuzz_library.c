@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <profil.h>
@@ -272,6 +273,22 @@ static void call_status(struct input *input)
 	free(status);
 }
 
+/* A watch keeps its descriptor; one that the device refuses leaves none. */
+static void call_watch(struct input *input)
+{
+	struct profil_watch watch = { .size = take(input, 2) };
+	int fd = profil_watch_open(&watch);
+	int error = errno;
+
+	demand(!fake.requests || fake.argument == &watch);
+	if (fd >= 0) {
+		demand(fake.opened == 1 && !fake.closed);
+		syscall(SYS_close, fd);
+		errno = error;
+	}
+	check_call(fd < 0 ? -1 : 0, PROFIL_IOC_WATCH, device_error());
+}
+
 static void call_strings(struct input *input)
 {
 	demand(profil_state_string(take(input, 4))[0]);
@@ -283,7 +300,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
 	static void (*const calls[])(struct input *input) = {
 		call_profil, call_sprofil, call_sprofil, call_stop,
-		call_status, call_strings,
+		call_status, call_strings, call_watch,
 	};
 	struct input input = { .data = data, .size = size };
 

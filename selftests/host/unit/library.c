@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <limits.h>
+#include <sys/syscall.h>
 
 #include <profil.h>
 
@@ -289,6 +290,56 @@ TEST_F(library, last_numbers_without_device)
 	last.size = 0;
 	EXPECT_EQ(-1, profil_stop(&last, regions, 2));
 	EXPECT_EQ(EINVAL, errno);
+}
+
+/* The descriptor of a watch stays open, and is the caller's. */
+TEST_F(library, watch)
+{
+	struct profil_watch watch = { .size = sizeof(watch) };
+	struct profil_watch_status status = { .size = sizeof(status) };
+	int fd = profil_watch_open(&watch);
+
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(PROFIL_IOC_WATCH, fake.request);
+	EXPECT_TRUE(fake.argument == &watch);
+	EXPECT_EQ(1, fake.opened);
+	EXPECT_EQ(0, profil_watch_status(fd, &status));
+	EXPECT_EQ(PROFIL_IOC_WATCH_STATUS, fake.request);
+	EXPECT_TRUE(fake.argument == &status);
+	EXPECT_EQ(0, profil_watch_stop(fd, &status));
+	EXPECT_EQ(PROFIL_IOC_WATCH_STOP, fake.request);
+	EXPECT_TRUE(fake.argument == &status);
+	EXPECT_EQ(0, profil_watch_stop(fd, NULL));
+	EXPECT_TRUE(!fake.argument);
+	EXPECT_EQ(4, fake.requests);
+	EXPECT_EQ(1, fake.opened);
+	EXPECT_EQ(0, fake.closed);
+	EXPECT_EQ(UNTOUCHED, errno);
+	syscall(SYS_close, fd);
+}
+
+TEST_F(library, watch_that_is_refused)
+{
+	struct profil_watch watch = { .size = sizeof(watch) };
+
+	fake.ioctl_errno = EBUSY;
+	EXPECT_EQ(-1, profil_watch_open(&watch));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(1, fake.closed);
+	fake.open_errno = ENOENT;
+	EXPECT_EQ(-1, profil_watch_open(&watch));
+	EXPECT_EQ(ENOENT, errno);
+	EXPECT_EQ(1, fake.requests);
+}
+
+TEST_F(library, watch_of_another_descriptor)
+{
+	struct profil_watch_status status = { .size = sizeof(status) };
+
+	EXPECT_EQ(-1, profil_watch_status(-1, &status));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(-1, profil_watch_stop(-1, NULL));
+	EXPECT_EQ(EBADF, errno);
 }
 
 /* profil() of System V, with the result of the others: 0. */
