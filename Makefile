@@ -42,7 +42,7 @@ help:
 	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
 	@echo '                minutes, and 10 to build that kernel first)'
 	@echo 'make test-long  run hundreds of hostile processes beside an'
-	@echo '                innocent one'
+	@echo '                innocent one, and watch thousands of programs'
 	@echo 'make test-viewers   open the output of prohist in browsers and other'
 	@echo '                programs that "make test" does not install'
 	@echo 'make test-install   install, upgrade and purge the Debian packages on'

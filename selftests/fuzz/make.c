@@ -283,3 +283,80 @@ struct attempt fuzz_attempt(struct arena *arena, __u64 *state)
 					  make_set(arena, state) };
 	}
 }
+
+/* Not so large that a guest has no memory for a few of them. */
+static uint32_t limit_size(uint32_t size)
+{
+	return size > 1 << 18 && size <= 1 << 26 ? size >> 8 : size;
+}
+
+static uint32_t make_id(__u64 *state, const struct fuzz_targets *targets,
+			uint32_t target)
+{
+	switch (target) {
+	case PROFIL_WATCH_PROCESS:
+		return targets->processes[number_below(state,
+						       targets->nr_processes)];
+	case PROFIL_WATCH_USER:
+		return targets->user;
+	case PROFIL_WATCH_CGROUP:
+		return once_in(state, 4) ? 0 : targets->cgroup;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t make_watch(struct arena *arena, __u64 *state,
+			   const struct fuzz_targets *targets)
+{
+	static const uint64_t periods[] = {
+		0, 60000, 1000000, 9999999, 10000000, SECOND_NS,
+	};
+	static const uint32_t buckets[] = { 0, 64, 65, 4096 };
+	struct profil_watch watch = {
+		.size = make_size(state, sizeof(watch)),
+		.target = once_in(state, 2) ? number_below(state, 4) : 0,
+		.period_ns = ONE_OF(periods, state),
+		.bucket_shift = number_below(state, 13),
+		.processes = number_below(state, 3) * 1000,
+		.images = once_in(state, 2) ? 0 : 2,
+		.objects = once_in(state, 2) ? 0 : 8,
+		.buckets = ONE_OF(buckets, state),
+		.names = once_in(state, 2) ? 0 : 4096,
+		.map_size = number(state),
+	};
+
+	watch.id = make_id(state, targets, watch.target);
+	watch.flags = number_below(state, 16);
+	if (watch.target != PROFIL_WATCH_PROCESS)
+		watch.flags &= ~(PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC);
+	if (once_in(state, 2))
+		spoil(state, &watch, sizeof(watch));
+	watch.processes = limit_size(watch.processes);
+	watch.images = limit_size(watch.images);
+	watch.objects = limit_size(watch.objects);
+	watch.buckets = limit_size(watch.buckets);
+	return put_structure(arena, state, &watch, sizeof(watch));
+}
+
+/* Return: the next call of those that watches have. */
+struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
+				  const struct fuzz_targets *targets)
+{
+	size_t size = sizeof(struct profil_watch_status);
+
+	switch (number_below(state, 8)) {
+	case 0:
+		return (struct attempt) { PROFIL_IOC_WATCH_STOP, 0 };
+	case 1:
+		return (struct attempt) { PROFIL_IOC_WATCH_STOP,
+					  make_results(arena, state, size) };
+	case 2:
+	case 3:
+		return (struct attempt) { PROFIL_IOC_WATCH_STATUS,
+					  make_results(arena, state, size) };
+	default:
+		return (struct attempt) { PROFIL_IOC_WATCH,
+					  make_watch(arena, state, targets) };
+	}
+}

@@ -17,7 +17,23 @@ struct attempt {
 	uint64_t arg;
 };
 
+/**
+ * struct fuzz_targets - what exists
+ * @processes: PIDs of processes that can be watched
+ * @nr_processes: their number
+ * @cgroup: descriptor of a cgroup
+ * @user: the caller's user ID
+ */
+struct fuzz_targets {
+	uint32_t processes[4];
+	uint32_t nr_processes;
+	uint32_t cgroup;
+	uint32_t user;
+};
+
 struct attempt fuzz_attempt(struct arena *arena, __u64 *state);
+struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
+				  const struct fuzz_targets *targets);
 uint64_t fuzz_number(__u64 *state);
 
 #endif /* FUZZ_MAKE_H */

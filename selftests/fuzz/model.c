@@ -11,10 +11,11 @@
 
 #include "fuzz/model.h"
 
-/* Sizes of the first version of each structure. */
+/* Sizes of each structure, and of its first version if that was smaller. */
 #define SET_SIZE	48
 #define STATUS_SIZE	120
-#define INFO_SIZE	56
+#define INFO_SIZE	64
+#define INFO_FIRST	56
 #define ACCOUNT_SIZE	80
 
 #define REGION_SIZE	32
@@ -37,8 +38,18 @@ static int check_excess(const struct arena *arena, uint64_t addr,
 	return 0;
 }
 
-static int copy_in(const struct arena *arena, uint64_t arg, void *to,
-		   uint32_t known)
+/**
+ * model_copy_in() - predict how the device reads an argument
+ * @arena: the memory
+ * @arg: address of the argument, which begins with its size
+ * @to: gets @known bytes
+ * @first: size of the first version of the structure
+ * @known: size of the device's structure
+ *
+ * Return: 0, or a negative error number.
+ */
+int model_copy_in(const struct arena *arena, uint64_t arg, void *to,
+		  uint32_t first, uint32_t known)
 {
 	uint32_t size;
 	int error;
@@ -46,10 +57,14 @@ static int copy_in(const struct arena *arena, uint64_t arg, void *to,
 	if (!arena_readable(arena, arg, sizeof(size)))
 		return -EFAULT;
 	arena_get(arena, arg, &size, sizeof(size));
-	if (size < known)
+	if (size < first)
 		return -EINVAL;
 	if (size > PAGE)
 		return -E2BIG;
+	if (size < known) {
+		memset((char *)to + size, 0, known - size);
+		known = size;
+	}
 	error = check_excess(arena, arg + known, size - known);
 	if (error)
 		return error;
@@ -57,6 +72,12 @@ static int copy_in(const struct arena *arena, uint64_t arg, void *to,
 		return -EFAULT;
 	arena_get(arena, arg, to, known);
 	return 0;
+}
+
+static int copy_in(const struct arena *arena, uint64_t arg, void *to,
+		   uint32_t known)
+{
+	return model_copy_in(arena, arg, to, known, known);
 }
 
 static bool is_width(uint32_t width)
@@ -207,17 +228,27 @@ static int request_set(struct model *model, uint64_t arg)
 	return 0;
 }
 
-/* Write results of @known bytes, and zeros up to the caller's size. */
-static int put_results(struct model *model, uint64_t arg, uint32_t size,
-		       uint32_t known)
+/**
+ * model_put_results() - accept any results, and zeros up to the caller's size
+ * @arena: the memory
+ * @arg: address of the caller's structure
+ * @size: its size
+ * @known: size of the device's structure
+ *
+ * Return: 0 or -EFAULT.
+ */
+int model_put_results(struct arena *arena, uint64_t arg, uint32_t size,
+		      uint32_t known)
 {
 	static const uint8_t zeros[PAGE];
-	bool ok = arena_writable(model->arena, arg, size);
+	bool ok = arena_writable(arena, arg, size);
 
-	arena_accept(model->arena, arg, ok ? known : size);
+	if (known > size)
+		known = size;
+	arena_accept(arena, arg, ok ? known : size);
 	if (!ok)
 		return -EFAULT;
-	arena_put(model->arena, arg + known, zeros, size - known);
+	arena_put(arena, arg + known, zeros, size - known);
 	return 0;
 }
 
@@ -237,7 +268,7 @@ static int put_status(struct model *model, uint64_t arg)
 	arena_accept(model->arena, status.regions, size);
 	if (!arena_writable(model->arena, status.regions, size))
 		return -EFAULT;
-	return put_results(model, arg, status.size, STATUS_SIZE);
+	return model_put_results(model->arena, arg, status.size, STATUS_SIZE);
 }
 
 static int request_stop(struct model *model, uint64_t arg)
@@ -255,7 +286,7 @@ static int request_info(struct model *model, uint64_t arg)
 	uint32_t size;
 	int error;
 
-	error = copy_in(model->arena, arg, &info, INFO_SIZE);
+	error = model_copy_in(model->arena, arg, &info, INFO_FIRST, INFO_SIZE);
 	if (error)
 		return error;
 	size = info.size;
@@ -263,9 +294,10 @@ static int request_info(struct model *model, uint64_t arg)
 	info.size = size;
 	info.fast = !model->restricted;
 	info.max_profiles = model->no_quota ? 0 : model->info.max_profiles;
-	error = put_results(model, arg, size, INFO_SIZE);
+	error = model_put_results(model->arena, arg, size, INFO_SIZE);
 	if (!error)
-		arena_put(model->arena, arg, &info, INFO_SIZE);
+		arena_put(model->arena, arg, &info,
+			  size < INFO_SIZE ? size : INFO_SIZE);
 	return error;
 }
 
@@ -274,7 +306,8 @@ static int request_account(struct model *model, uint64_t arg)
 	struct profil_account account;
 	int error = copy_in(model->arena, arg, &account, ACCOUNT_SIZE);
 
-	return error ?: put_results(model, arg, account.size, ACCOUNT_SIZE);
+	return error ?: model_put_results(model->arena, arg, account.size,
+					  ACCOUNT_SIZE);
 }
 
 /**

@@ -31,6 +31,10 @@ struct model {
 	struct profil_set set;
 };
 
+int model_copy_in(const struct arena *arena, uint64_t arg, void *to,
+		  uint32_t first, uint32_t known);
+int model_put_results(struct arena *arena, uint64_t arg, uint32_t size,
+		      uint32_t known);
 int model_request(struct model *model, unsigned int request, uint64_t arg);
 bool model_agrees(const struct model *model,
 		  const struct profil_status *status);

@@ -21,6 +21,7 @@
 #include "kselftest_harness.h"
 #include "common.h"
 #include "needs.h"
+#include "watch.h"
 
 NEEDS_ROOT;
 
@@ -148,6 +149,37 @@ TEST_F(module, is_held_by_a_profile)
 	EXPECT_ERROR(ENOENT, start(MS));
 	/* Without a device there is nothing to stop. */
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+}
+
+/* By its descriptor, and without one by its mapping. */
+TEST_F(module, is_held_by_a_watch)
+{
+	struct watch watch;
+
+	ASSERT_EQ(0, watch_process(&watch, getpid(), 0));
+	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_EQ(PROFIL_STATE_OFF, watch_stop(&watch).state);
+	EXPECT_ERROR(EWOULDBLOCK, unload());
+	close(watch.fd);
+	watch.fd = -1;
+	EXPECT_ERROR(EWOULDBLOCK, unload());
+	watch_end(&watch);
+	EXPECT_EQ(0, unload_soon());
+}
+
+/* Its last ticks, and what it has begun to look up, do not need the module. */
+TEST_F(module, is_not_held_by_what_was_watched)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct watch watch;
+
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, watch_begin(&watch, &request));
+		burn_process_ns(20 * MS);
+		watch_end(&watch);
+		EXPECT_EQ(0, unload_soon());
+		ASSERT_EQ(0, load(self->parameters));
+	}
 }
 
 TEST_F(module, is_held_by_a_child)
@@ -446,6 +478,14 @@ TEST_F(module, restrict_fastprof)
 	EXPECT_EQ(0, info.fast);
 	EXPECT_ERROR(EACCES, start(MS));
 	EXPECT_EQ(0, start(0));
+}
+
+TEST_F(module, max_watch_kb)
+{
+	struct profil_info info;
+
+	load_with(_metadata, "max_watch_kb=100", &info);
+	EXPECT_EQ(100, info.max_watch_kb);
 }
 
 TEST_F(module, max_profiles)

@@ -4,8 +4,10 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "tool.h"
 
 #define ARGUMENTS	24
+#define NOBODY		65534
 
 bool tool_has_module(void)
 {
@@ -100,7 +103,8 @@ static void take(int fd, char *text, size_t size)
  * tool_start() - start the tool
  * @tool: the run
  * @options: options of the tool, besides -o
- * @helper: the program to profile: a path, or the name of a helper
+ * @helper: the program to profile: a path, or the name of a helper; NULL for
+ *	none
  * @deeds: arguments of the helper: the actions to perform
  * @pipes: receives our ends of the tool's standard input, output and error
  *
@@ -113,16 +117,20 @@ pid_t tool_start(struct tool *tool, const char *const *options,
 	int in[2], out[2], error[2], n = 3;
 	pid_t child;
 
-	if (helper[0] == '/')
+	if (!helper)
+		tool->program[0] = '\0';
+	else if (helper[0] == '/')
 		snprintf(tool->program, sizeof(tool->program), "%s", helper);
 	else
 		helper_path(tool->program, sizeof(tool->program), helper);
 	while (*options)
 		argv[n++] = (char *)*options++;
-	argv[n++] = "--";
-	argv[n++] = tool->program;
-	while (*deeds)
-		argv[n++] = (char *)*deeds++;
+	if (helper) {
+		argv[n++] = "--";
+		argv[n++] = tool->program;
+		while (*deeds)
+			argv[n++] = (char *)*deeds++;
+	}
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) ||
 	    pipe2(error, O_CLOEXEC))
 		return -1;
@@ -151,6 +159,19 @@ bool tool_has_file(const struct tool *tool, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", tool->directory, name);
 	return !access(path, F_OK);
+}
+
+/**
+ * tool_become_nobody() - go on as an ordinary user
+ *
+ * Return: 0, or -1 if that is not permitted.
+ */
+int tool_become_nobody(const struct tool *tool)
+{
+	return chown(tool->directory, NOBODY, NOBODY) ||
+		setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+		setresuid(NOBODY, NOBODY, NOBODY) ||
+		prctl(PR_SET_DUMPABLE, 1) ? -1 : 0;
 }
 
 /** tool_load() - read a file that the tool has written; returns 0 or -1 */
@@ -224,7 +245,7 @@ void tool_run(struct tool *tool, const char *const *options,
 	tool_finish(tool, child, pipes);
 }
 
-/** ticks_between() - ticks in an address range of DSOs whose path has @path */
+/** ticks_between() - ticks in a range of the files whose path has @path */
 double ticks_between(const struct prf_exec *exec, const char *path,
 		     uint64_t start, uint64_t end)
 {
@@ -237,9 +258,9 @@ double ticks_between(const struct prf_exec *exec, const char *path,
 		if (!strstr(dso->path, path))
 			continue;
 		for (j = 0; j < dso->nr; j++) {
-			uint64_t pc = dso->start + dso->buckets[j].offset;
+			uint64_t at = dso->pgoff + dso->buckets[j].offset;
 
-			if (pc >= start && pc < end)
+			if (at >= start && at < end)
 				ticks += dso->buckets[j].count;
 		}
 	}
@@ -257,7 +278,7 @@ double ticks_between(const struct prf_exec *exec, const char *path,
 struct function function_of(const char *said, const char *name, int skip)
 {
 	struct function function = { 0 };
-	unsigned long start, end;
+	unsigned long start, end, address;
 	unsigned long long ns;
 	size_t length = strlen(name);
 	const char *line;
@@ -265,12 +286,13 @@ struct function function_of(const char *said, const char *name, int skip)
 	for (line = said; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (strncmp(line, name, length) ||
-		    sscanf(line + length, " %lx %lx %llu", &start, &end,
-			   &ns) != 3 || skip-- > 0)
+		    sscanf(line + length, " %lx %lx %llu %lx", &start, &end,
+			   &ns, &address) != 4 || skip-- > 0)
 			continue;
-		/* At other addresses, so of another exec */
-		if (function.start && function.start != start)
+		/* At another address, so of another exec */
+		if (function.address && function.address != address)
 			continue;
+		function.address = address;
 		function.start = start;
 		function.end = end;
 		function.ns += ns;

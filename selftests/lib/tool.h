@@ -41,6 +41,7 @@ void tool_free(struct tool *tool);
 bool tool_has_module(void);
 bool tool_has_clock(void);
 bool tool_has_helper(const char *name);
+int tool_become_nobody(const struct tool *tool);
 
 pid_t tool_start(struct tool *tool, const char *const *options,
 		 const char *helper, const char *const *deeds, int pipes[3]);
@@ -63,13 +64,15 @@ double ticks_between(const struct prf_exec *exec, const char *path,
 
 /**
  * struct function - a function of a helper, as the helper prints it
- * @start: first address
- * @end: address after the last one
+ * @start: offset in its file of its first byte
+ * @end: offset of the byte after its last one
+ * @address: run-time address of its first byte
  * @ns: CPU time that all threads and children spent in the function
  */
 struct function {
 	uint64_t start;
 	uint64_t end;
+	uint64_t address;
 	double ns;
 };
 
@@ -110,7 +113,8 @@ struct function function_of(const char *said, const char *name, int skip);
 #define EXPECT_SUM(exec) do { \
 	double due = (double)(exec)->covered_ns / self->run.prf.period_ns; \
 	EXPECT_EQ((exec)->ticks, (exec)->counted + (exec)->clipped + \
-		  (exec)->outside + (exec)->lost + (exec)->left_out); \
+		  (exec)->outside + (exec)->lost + (exec)->left_out + \
+		  (exec)->coarse + (exec)->unresolved); \
 	EXPECT_CHANCE("ticks", (exec)->ticks, due, due); \
 } while (0)
 

@@ -14,6 +14,7 @@
  *		all of these; prints "done"
  * filter N	forbids system calls that are not the program's own, and makes
  *		a child N times; prints how many were killed
+ * filtered N	the same filter, and CPU time in "in_filter", which it prints
  * threads N	the main thread ends, and another makes N threads
  * ignores 0	prints "ignored" if SIGCHLD is, "ready" otherwise, and ends
  *		with its standard input
@@ -38,11 +39,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spend.h"
+
 /* Bounds for the life of a short-lived process, in microseconds. */
 #define SHORT_US	200
 #define LONG_US		800
 
 #define NO_NUMBERS	3
+#define PART_NS		200000000ULL
 #define OTHERS		2
 
 static char *program;
@@ -234,6 +238,18 @@ static void make_filtered(int n)
 	printf("killed %d\n", killed);
 }
 
+OWN_TEXT(in_filter) static void in_filter(void)
+{
+	LOOP(100000);
+}
+
+static void spend_filtered(void)
+{
+	forbid();
+	print("in_filter", __start_text_in_filter, __stop_text_in_filter,
+	      spend(in_filter, PART_NS));
+}
+
 static void *do_nothing(void *unused)
 {
 	return unused;
@@ -301,6 +317,8 @@ int main(int argc, char **argv)
 		take(n, argv[3]);
 	} else if (!strcmp(deed, "filter")) {
 		make_filtered(n);
+	} else if (!strcmp(deed, "filtered")) {
+		spend_filtered();
 	} else if (!strcmp(deed, "threads")) {
 		end_main_thread(n);
 	} else if (!strcmp(deed, "ignores")) {

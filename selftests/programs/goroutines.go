@@ -51,6 +51,6 @@ func main() {
 		}()
 	}
 	group.Wait()
-	fmt.Printf("all 0x1 0x2 %d\n", nanoseconds()-before)
+	fmt.Printf("all 0x1 0x2 %d 0x1\n", nanoseconds()-before)
 	os.Exit(4)
 }

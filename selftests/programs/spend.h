@@ -40,11 +40,32 @@ static inline uint64_t spend(void (*function)(void), uint64_t ns)
 	return now - begin;
 }
 
+/* Offset of an address in the file that is mapped there */
+static inline unsigned long file_offset(const char *address)
+{
+	unsigned long start, end, offset, found = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end,
+			   &offset) == 3 &&
+		    start <= (unsigned long)address &&
+		    (unsigned long)address < end)
+			found = (unsigned long)address - start + offset;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Print a function: first and last offset in its file, time, and address. */
 static inline void print(const char *name, const char *start, const char *end,
 			 uint64_t ns)
 {
-	printf("%s %#lx %#lx %llu\n", name, (unsigned long)start,
-	       (unsigned long)end, (unsigned long long)ns);
+	unsigned long offset = file_offset(start);
+
+	printf("%s %#lx %#lx %llu %#lx\n", name, offset, offset + (end - start),
+	       (unsigned long long)ns, (unsigned long)start);
 	fflush(stdout);
 }
 

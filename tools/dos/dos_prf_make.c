@@ -114,6 +114,8 @@ static void add_dso(struct wide *wide, const struct prf_dso *dso,
 		wide->above += ticks;
 	} else if (dso->kind == PRF_ANONYMOUS) {
 		wide->above += ticks;
+	} else if (dso->kind == PRF_KERNEL_TEXT) {
+		wide->io += ticks;
 	} else {
 		wide->dos += ticks;
 	}
@@ -137,7 +139,7 @@ static void add_classes(struct wide *wide, const struct prf *run)
 		const struct prf_exec *exec = &run->execs[i];
 
 		wide->io += exec->kernel_count + exec->left_out;
-		wide->above += exec->outside;
+		wide->above += prf_elsewhere(exec);
 		wide->ticks += exec->ticks;
 		wide->us += exec->ticks * (run->period_ns / 1e3);
 	}

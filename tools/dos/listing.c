@@ -97,12 +97,14 @@ void print_buckets(const struct term *term, const struct prf *prf)
 		const struct prf_exec *exec = &prf->execs[i];
 
 		io += exec->kernel_count + exec->left_out;
-		high += exec->outside;
+		high += prf_elsewhere(exec);
 		for (j = 0; j < exec->nr; j++) {
 			const struct prf_dso *dso = &exec->dsos[j];
 
 			if (dso->kind == PRF_ANONYMOUS)
 				high += prf_dso_ticks(dso);
+			else if (dso->kind == PRF_KERNEL_TEXT)
+				io += prf_dso_ticks(dso);
 			else if (dso->kind != PRF_PROGRAM)
 				dos += prf_dso_ticks(dso);
 			print_dso(term, dso);

@@ -36,13 +36,27 @@ struct prf_exec *prf_add_exec(struct prf *prf, const char *name,
 	memset(exec, 0, sizeof(*exec));
 	exec->name = strdup(name);
 	exec->reason = strdup(reason);
-	if (!exec->name || !exec->reason) {
+	exec->cgroup = strdup("");
+	if (!exec->name || !exec->reason || !exec->cgroup) {
 		free(exec->name);
 		free(exec->reason);
+		free(exec->cgroup);
 		return NULL;
 	}
 	prf->nr++;
 	return exec;
+}
+
+/** prf_set_cgroup() - set the path of an exec's cgroup */
+int prf_set_cgroup(struct prf_exec *exec, const char *cgroup)
+{
+	char *new = strdup(cgroup);
+
+	if (!new)
+		return -1;
+	free(exec->cgroup);
+	exec->cgroup = new;
+	return 0;
 }
 
 /** prf_add_dso() - add an executable mapping */
@@ -78,6 +92,26 @@ int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count)
 	return 0;
 }
 
+/** prf_add_symbol() - add a function after the last one */
+int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
+		   const char *name)
+{
+	struct prf_symbol *symbols = array_grow(dso->symbols, dso->nr_symbols,
+						sizeof(*symbols));
+
+	if (!symbols)
+		return -1;
+	dso->symbols = symbols;
+	symbols += dso->nr_symbols;
+	symbols->start = start;
+	symbols->end = end;
+	symbols->name = strdup(name);
+	if (!symbols->name)
+		return -1;
+	dso->nr_symbols++;
+	return 0;
+}
+
 /** prf_add_host() - set the names of the machine, once */
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine)
@@ -100,17 +134,33 @@ uint64_t prf_dso_ticks(const struct prf_dso *dso)
 	return ticks;
 }
 
+/** prf_elsewhere() - ticks in user mode that are in no DSO */
+uint64_t prf_elsewhere(const struct prf_exec *exec)
+{
+	return exec->outside + exec->coarse + exec->unresolved;
+}
+
+static void free_dso(struct prf_dso *dso)
+{
+	size_t i;
+
+	for (i = 0; i < dso->nr_symbols; i++)
+		free(dso->symbols[i].name);
+	free(dso->symbols);
+	free(dso->buckets);
+	free(dso->path);
+}
+
 static void free_exec(struct prf_exec *exec)
 {
 	size_t i;
 
-	for (i = 0; i < exec->nr; i++) {
-		free(exec->dsos[i].buckets);
-		free(exec->dsos[i].path);
-	}
+	for (i = 0; i < exec->nr; i++)
+		free_dso(&exec->dsos[i]);
 	free(exec->dsos);
 	free(exec->name);
 	free(exec->reason);
+	free(exec->cgroup);
 }
 
 /** prf_remove_exec() - remove an exec, and free its memory */

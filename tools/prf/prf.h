@@ -15,7 +15,7 @@
 
 #define PRF_MAGIC	"\x89PROFIL\n"
 #define PRF_MAGIC_SIZE	8
-#define PRF_VERSION	1
+#define PRF_VERSION	2
 #define PRF_BUILD_ID	32
 
 /*
@@ -31,16 +31,23 @@ enum prf_type {
 	PRF_HIST = 4,
 	PRF_KERNEL = 5,
 	PRF_HOST = 6,
+	PRF_SYMBOLS = 7,
 	PRF_END = 255,
 };
 
-/* Size of each record's fixed part, before strings or buckets, in bytes. */
-#define PRF_RUN_SIZE	40
-#define PRF_EXEC_SIZE	104
+/*
+ * Size of each record's fixed part, before strings or buckets, in bytes, and
+ * what it was in version 1.
+ */
+#define PRF_RUN_SIZE	64
+#define PRF_RUN_SIZE_1	40
+#define PRF_EXEC_SIZE	120
+#define PRF_EXEC_SIZE_1	104
 #define PRF_DSO_SIZE	64
 #define PRF_HIST_SIZE	8
 #define PRF_KERNEL_SIZE	16
 #define PRF_HOST_SIZE	8
+#define PRF_SYMBOLS_SIZE 8
 #define PRF_END_SIZE	8
 
 enum prf_clock {
@@ -54,6 +61,7 @@ enum prf_clock {
 enum prf_exit {
 	PRF_EXITED = 0,
 	PRF_SIGNALLED = 1,
+	PRF_RUNNING = 2,
 };
 
 enum prf_kind {
@@ -62,6 +70,7 @@ enum prf_kind {
 	PRF_LOADER = 3,
 	PRF_VDSO = 4,
 	PRF_ANONYMOUS = 5,
+	PRF_KERNEL_TEXT = 6,
 };
 
 enum prf_reach {
@@ -80,16 +89,33 @@ struct prf_bucket {
 };
 
 /**
+ * struct prf_symbol - a function whose name no file has
+ * @start: offset of its first byte from the start of the DSO
+ * @end: offset of the first byte after it
+ * @name: its name
+ */
+struct prf_symbol {
+	uint64_t start;
+	uint64_t end;
+	char *name;
+};
+
+/**
  * struct prf_dso - an executable mapping
- * @start: first run-time address
+ * @start: first address; in a profile of a watch, which sees files and not
+ *	addresses, any that no other DSO of the exec has
  * @end: first address after it
- * @pgoff: offset in the file of @start, in bytes
+ * @pgoff: offset in the file of @start, in bytes; for PRF_ANONYMOUS of a watch,
+ *	the run-time address; for PRF_KERNEL_TEXT, from the first function
  * @kind: enum prf_kind
  * @build_id_len: bytes of @build_id, 0 if the DSO has none
  * @build_id: build ID of the file
  * @bucket_bytes: bytes of text in each bucket, a power of two
  * @nr: number of buckets
  * @buckets: buckets with ticks, sorted by offset
+ * @nr_symbols: number of symbols
+ * @symbols: functions that only the recording machine could name, sorted by
+ *	address; they do not overlap
  * @path: path of the file, or name of the mapping
  */
 struct prf_dso {
@@ -102,6 +128,8 @@ struct prf_dso {
 	uint32_t bucket_bytes;
 	size_t nr;
 	struct prf_bucket *buckets;
+	size_t nr_symbols;
+	struct prf_symbol *symbols;
 	char *path;
 };
 
@@ -112,22 +140,28 @@ struct prf_dso {
  * @start_ns: time of the exec, since the start of the run
  * @cpu_ns: CPU time, from the scheduler
  * @covered_ns: CPU time profiled
- * @ticks: all ticks: the sum of the next five
+ * @ticks: all ticks: the sum of the next seven
  * @counted: ticks in buckets, or in @kernel_count
  * @clipped: ticks dropped because their counter was full
  * @outside: ticks in no region
  * @lost: ticks that could not be counted
  * @left_out: ticks in kernel mode that are not counted, by option or for lack
  *	of permission
+ * @coarse: ticks in user mode for which there was no bucket left
+ * @unresolved: ticks in user mode whose mapping could not be found
  * @kernel: ticks in kernel mode, each also in one of the above
  * @unfollowed: children that could not inherit the profile
+ * @processes: number of processes that have run this program image; 0 if
+ *	unknown
  * @reach: enum prf_reach
  * @kernel_count: ticks in kernel mode that are counted for no DSO
+ * @continued: the process has run another program before; not in the file
  * @unselected: ticks that the user chose not to see; not in the file
  * @nr: number of DSOs
  * @dsos: its executable mappings
  * @name: path of the program
  * @reason: why it was not profiled, or empty
+ * @cgroup: path of its cgroup, from the root of the hierarchy; empty if unknown
  */
 struct prf_exec {
 	uint32_t pid;
@@ -141,15 +175,20 @@ struct prf_exec {
 	uint64_t outside;
 	uint64_t lost;
 	uint64_t left_out;
+	uint64_t coarse;
+	uint64_t unresolved;
 	uint64_t kernel;
 	uint64_t unfollowed;
+	uint32_t processes;
 	uint32_t reach;
 	uint64_t kernel_count;
+	bool continued;
 	uint64_t unselected;
 	size_t nr;
 	struct prf_dso *dsos;
 	char *name;
 	char *reason;
+	char *cgroup;
 };
 
 /**
@@ -177,6 +216,10 @@ struct prf_host {
  * @flags: PRF_FLAG_USER_ONLY
  * @exit_kind: enum prf_exit
  * @exit_code: exit status, or signal number
+ * @cpu_ns: CPU time of the program and of those descendants that were waited
+ *	for, by the kernel's accounting; 0 if unknown: then see the execs
+ * @withheld: processes and execs that profil was not permitted to profile
+ * @unfollowed: processes for which there was no room
  * @nr: number of execs
  * @execs: in the order in which they started
  * @command: the command line, for display
@@ -190,6 +233,9 @@ struct prf {
 	uint32_t flags;
 	uint32_t exit_kind;
 	uint32_t exit_code;
+	uint64_t cpu_ns;
+	uint64_t withheld;
+	uint64_t unfollowed;
 	size_t nr;
 	struct prf_exec *execs;
 	char *command;
@@ -228,9 +274,13 @@ struct prf_exec *prf_add_exec(struct prf *prf, const char *name,
 			      const char *reason);
 struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path);
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count);
+int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
+		   const char *name);
+int prf_set_cgroup(struct prf_exec *exec, const char *cgroup);
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine);
 uint64_t prf_dso_ticks(const struct prf_dso *dso);
+uint64_t prf_elsewhere(const struct prf_exec *exec);
 void prf_remove_exec(struct prf *prf, size_t index);
 void prf_free(struct prf *prf);
 

@@ -24,8 +24,10 @@ struct in {
 	struct prf_error *error;
 	struct prf_exec total;
 	uint64_t placed;
+	uint32_t version;
 	bool has_run;
 	bool has_hist;
+	bool has_symbols;
 	bool has_kernel;
 };
 
@@ -129,21 +131,29 @@ static int read_run(struct in *in)
 {
 	struct prf *prf = in->prf;
 	const char *command;
+	uint64_t total = 0;
 
 	if (in->has_run)
 		return fail(in, in->at, "a second RUN record");
-	if (want(in, PRF_RUN_SIZE))
+	if (want(in, in->version == 1 ? PRF_RUN_SIZE_1 : PRF_RUN_SIZE))
 		return -1;
 	prf->start_unix_ns = take64(in);
 	prf->wall_ns = take64(in);
 	prf->period_ns = take64(in);
 	if (take_small(in, PRF_CLOCK_PERF_EVENT_OPEN, &prf->clock) ||
 	    take_small(in, PRF_FLAG_USER_ONLY, &prf->flags) ||
-	    take_small(in, PRF_SIGNALLED, &prf->exit_kind))
+	    take_small(in, in->version == 1 ? PRF_SIGNALLED : PRF_RUNNING,
+		       &prf->exit_kind))
 		return -1;
 	if (prf->clock < PRF_CLOCK_PERF)
 		return fail(in, in->at, "no clock");
 	prf->exit_code = take32(in);
+	if (in->version > 1) {
+		prf->cpu_ns = take64(in);
+		if (take_ticks(in, &prf->withheld, &total) ||
+		    take_ticks(in, &prf->unfollowed, &total))
+			return -1;
+	}
 	command = take_string(in);
 	if (!command || take_padding(in))
 		return -1;
@@ -194,28 +204,42 @@ static int read_exec_counts(struct in *in, struct prf_exec *exec)
 	return 0;
 }
 
+/* What version 2 has added */
+static int read_exec_more(struct in *in, struct prf_exec *exec)
+{
+	if (in->version == 1)
+		return take_reserved(in);
+	exec->processes = take32(in);
+	return take_ticks(in, &exec->coarse, &in->total.coarse) ||
+		take_ticks(in, &exec->unresolved, &in->total.unresolved) ?
+		-1 : 0;
+}
+
 static int read_exec(struct in *in)
 {
 	struct prf_exec numbers = {}, *exec;
-	const char *name, *reason;
+	const char *name, *reason, *cgroup = "";
 
-	if (want(in, PRF_EXEC_SIZE))
+	if (want(in, in->version == 1 ? PRF_EXEC_SIZE_1 : PRF_EXEC_SIZE))
 		return -1;
 	numbers.pid = take32(in);
 	numbers.ppid = take32(in);
 	if (read_exec_counts(in, &numbers) ||
 	    take_small(in, PRF_NOT_REACHED, &numbers.reach) ||
-	    take_reserved(in))
+	    read_exec_more(in, &numbers))
 		return -1;
 	name = take_string(in);
 	reason = name ? take_string(in) : NULL;
-	if (!reason || take_padding(in))
+	if (reason && in->version > 1)
+		cgroup = take_string(in);
+	if (!reason || !cgroup || take_padding(in))
 		return -1;
 	exec = prf_add_exec(in->prf, name, reason);
-	if (!exec)
+	if (!exec || prf_set_cgroup(exec, cgroup))
 		return no_memory(in);
 	numbers.name = exec->name;
 	numbers.reason = exec->reason;
+	numbers.cgroup = exec->cgroup;
 	*exec = numbers;
 	in->has_kernel = false;
 	return 0;
@@ -241,7 +265,8 @@ static int read_dso(struct in *in)
 	if (numbers.end <= numbers.start)
 		return fail(in, in->at - 8, "a DSO that ends before it begins");
 	numbers.pgoff = take64(in);
-	if (take_small(in, PRF_ANONYMOUS, &numbers.kind) ||
+	if (take_small(in, in->version == 1 ? PRF_ANONYMOUS : PRF_KERNEL_TEXT,
+		       &numbers.kind) ||
 	    take_small(in, PRF_BUILD_ID, &numbers.build_id_len))
 		return -1;
 	if (numbers.kind < PRF_PROGRAM)
@@ -257,6 +282,7 @@ static int read_dso(struct in *in)
 	numbers.path = dso->path;
 	*dso = numbers;
 	in->has_hist = false;
+	in->has_symbols = false;
 	return 0;
 }
 
@@ -303,6 +329,66 @@ static int read_hist(struct in *in)
 	return 0;
 }
 
+/* Read the range of a function; its name comes after all ranges. */
+static int read_range(struct in *in, const struct prf_dso *dso, uint64_t least,
+		      struct prf_symbol *symbol)
+{
+	symbol->start = take64(in);
+	if (symbol->start < least)
+		return fail(in, in->at - 8, "functions out of order");
+	symbol->end = take64(in);
+	if (symbol->end <= symbol->start ||
+	    symbol->end > dso->end - dso->start)
+		return fail(in, in->at - 8, "a function outside its DSO");
+	return 0;
+}
+
+static int read_names(struct in *in, struct prf_dso *dso, size_t ranges,
+		      uint32_t nr)
+{
+	struct prf_symbol symbol = {};
+	const char *name;
+	size_t names;
+
+	for (; nr; nr--) {
+		names = in->at;
+		in->at = ranges;
+		if (read_range(in, dso, symbol.end, &symbol))
+			return -1;
+		ranges = in->at;
+		in->at = names;
+		name = take_string(in);
+		if (!name)
+			return -1;
+		if (prf_add_symbol(dso, symbol.start, symbol.end, name))
+			return no_memory(in);
+	}
+	return take_padding(in);
+}
+
+static int read_symbols(struct in *in)
+{
+	struct prf_exec *exec = last_exec(in);
+	size_t ranges;
+	uint32_t nr;
+
+	if (!exec || !exec->nr)
+		return fail(in, in->at, "a SYMBOLS record before any DSO");
+	if (in->has_symbols)
+		return fail(in, in->at, "a second SYMBOLS record of a DSO");
+	if (want(in, PRF_SYMBOLS_SIZE))
+		return -1;
+	nr = take32(in);
+	if (take_reserved(in))
+		return -1;
+	if (nr > (in->size - in->at) / (2 * sizeof(uint64_t)))
+		return fail(in, in->at - 8, "more functions than there can be");
+	ranges = in->at;
+	in->at += nr * 2 * sizeof(uint64_t);
+	in->has_symbols = true;
+	return read_names(in, &exec->dsos[exec->nr - 1], ranges, nr);
+}
+
 static int read_kernel(struct in *in)
 {
 	struct prf_exec *exec = last_exec(in);
@@ -337,6 +423,10 @@ static int read_payload(struct in *in, uint32_t type)
 		return read_kernel(in);
 	case PRF_HOST:
 		return read_host(in);
+	case PRF_SYMBOLS:
+		if (in->version > 1)
+			return read_symbols(in);
+		/* fall through */
 	default:
 		in->at = in->size;
 		return 0;
@@ -391,7 +481,8 @@ static int read_all(struct in *in)
 	    memcmp(in->data, PRF_MAGIC, PRF_MAGIC_SIZE))
 		return fail(in, 0, "not a file of profil");
 	in->at = PRF_MAGIC_SIZE;
-	if (take32(in) != PRF_VERSION)
+	in->version = take32(in);
+	if (in->version < 1 || in->version > PRF_VERSION)
 		return fail(in, in->at - 4, "a version that is not known");
 	if (take_reserved(in))
 		return -1;

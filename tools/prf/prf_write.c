@@ -62,6 +62,9 @@ static void put_run(struct out *out, const struct prf *prf)
 	put32(out, prf->flags);
 	put32(out, prf->exit_kind);
 	put32(out, prf->exit_code);
+	put64(out, prf->cpu_ns);
+	put64(out, prf->withheld);
+	put64(out, prf->unfollowed);
 	put(out, prf->command, size);
 	pad(out, size);
 }
@@ -101,16 +104,21 @@ static void put_exec(struct out *out, const struct prf_exec *exec)
 {
 	size_t name = strlen(exec->name) + 1;
 	size_t reason = strlen(exec->reason) + 1;
+	size_t cgroup = strlen(exec->cgroup) + 1;
+	size_t size = name + reason + cgroup;
 
-	put_header(out, PRF_EXEC, PRF_EXEC_SIZE, name + reason);
+	put_header(out, PRF_EXEC, PRF_EXEC_SIZE, size);
 	put32(out, exec->pid);
 	put32(out, exec->ppid);
 	put_exec_counts(out, exec);
 	put32(out, exec->reach);
-	put32(out, 0);
+	put32(out, exec->processes);
+	put64(out, exec->coarse);
+	put64(out, exec->unresolved);
 	put(out, exec->name, name);
 	put(out, exec->reason, reason);
-	pad(out, name + reason);
+	put(out, exec->cgroup, cgroup);
+	pad(out, size);
 }
 
 static void put_dso(struct out *out, const struct prf_dso *dso)
@@ -142,6 +150,34 @@ static void put_hist(struct out *out, const struct prf_dso *dso)
 	}
 }
 
+static size_t names_size(const struct prf_dso *dso)
+{
+	size_t size = 0, i;
+
+	for (i = 0; i < dso->nr_symbols; i++)
+		size += strlen(dso->symbols[i].name) + 1;
+	return size;
+}
+
+static void put_symbols(struct out *out, const struct prf_dso *dso)
+{
+	size_t size = names_size(dso), i;
+
+	put_header(out, PRF_SYMBOLS,
+		   PRF_SYMBOLS_SIZE + 2 * sizeof(uint64_t) * dso->nr_symbols,
+		   size);
+	put32(out, dso->nr_symbols);
+	put32(out, 0);
+	for (i = 0; i < dso->nr_symbols; i++) {
+		put64(out, dso->symbols[i].start);
+		put64(out, dso->symbols[i].end);
+	}
+	for (i = 0; i < dso->nr_symbols; i++)
+		put(out, dso->symbols[i].name,
+		    strlen(dso->symbols[i].name) + 1);
+	pad(out, size);
+}
+
 static void put_kernel(struct out *out, const struct prf_exec *exec)
 {
 	put_header(out, PRF_KERNEL, PRF_KERNEL_SIZE, 0);
@@ -158,15 +194,23 @@ static void put_end(struct out *out)
 }
 
 /* The length of a record has 32 bits. */
+static bool dso_fits(const struct prf_dso *dso)
+{
+	const size_t most = UINT32_MAX - PRF_HIST_SIZE - 8;
+	const size_t ranges = 2 * sizeof(uint64_t);
+
+	return dso->nr <= most / sizeof(struct prf_bucket) &&
+		dso->nr_symbols <= most / ranges &&
+		names_size(dso) <= most - dso->nr_symbols * ranges;
+}
+
 static bool fits(const struct prf *prf)
 {
-	const size_t most = (UINT32_MAX - PRF_HIST_SIZE) /
-		sizeof(struct prf_bucket);
 	size_t i, j;
 
 	for (i = 0; i < prf->nr; i++)
 		for (j = 0; j < prf->execs[i].nr; j++)
-			if (prf->execs[i].dsos[j].nr > most)
+			if (!dso_fits(&prf->execs[i].dsos[j]))
 				return false;
 	return true;
 }
@@ -200,6 +244,8 @@ int prf_write(FILE *file, const struct prf *prf)
 		for (j = 0; j < exec->nr; j++) {
 			put_dso(&out, &exec->dsos[j]);
 			put_hist(&out, &exec->dsos[j]);
+			if (exec->dsos[j].nr_symbols)
+				put_symbols(&out, &exec->dsos[j]);
 		}
 		put_kernel(&out, exec);
 	}

@@ -2,483 +2,927 @@
 /*
  * backend_perf.c - ticks from perf_event_open(2), without the module
  *
- * perf_event_open(2) samples with a fixed period. So that no program stays in
- * step with it for long, profil draws a new random period for each thread after
- * every few ticks. Each thread has an event of its own: of an event that
- * threads and children inherit, the kernel changes the period only in the first
- * thread.
+ * Each thread has an event on every CPU, which its children and their programs
+ * inherit: nothing happens in the programs but the ticks. The events report
+ * forks, execs, ends and mappings too, and profil keeps from that what every
+ * process runs and has mapped. The ticks come into a table such as that of a
+ * watch.
  *
- * A period starts when it is set, so the part of the former one that has passed
- * ends without a tick. As the event also counts CPU time, the time between two
- * ticks is known exactly: the period reported in the end is the time that ticks
- * cover, divided by their number. CPU time that no tick covers, such as a
- * thread's time after its last tick, counts as lost ticks.
+ * All ticks have one period. A new event starts with a whole period, so a
+ * thread has no tick in its first one on a CPU, and what it runs on a CPU after
+ * its last tick there is never seen. The events count CPU time, too: what has
+ * no tick counts as lost.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profil/backend.h"
+#include "profil/perf_period.h"
+#include "profil/perf_rings.h"
+#include "profil/perf_space.h"
+#include "profil/perf_table.h"
+#include "profil/record.h"
+#include "profil/watch.h"
+#include "util/term.h"
 
-/* Drain a thread's ring and change its period after so many ticks. */
-#define TICKS		4
+/*
+ * Default period in microseconds. It is shorter than the module's, for what
+ * lives less than a period has no tick.
+ */
+#define DEFAULT_US	250
 
-/* Pages of a thread's ring: room for some hundred ticks. */
-#define RING_PAGES	1
-
-/* asm/perf_regs.h: mask with only the program counter */
-#define REGS_PC		(1ULL << 8)
+/*
+ * When the rings have been read, records older than this are all there: the
+ * kernel writes a record right after it has taken the time.
+ */
+#define LATE_NS		20000000ULL
 
 /**
- * struct samples - ticks of the program and all its descendants
- * @attr: attributes of every thread's event
- * @ready: epoll(7) descriptor of the events with ticks
- * @nr: number of ticks
+ * struct process - a process
+ * @pid: its process ID
+ * @image: what it runs, an image of the table
+ * @threads: number of its threads
+ * @executes: it has called exec, and the program is not mapped yet
+ * @next: the image to come, if it @executes
+ * @kernel: ticks since it called exec
+ * @space: its address space
  */
-struct samples {
+struct process {
+	pid_t pid;
+	uint32_t image;
+	uint32_t threads;
+	bool executes;
+	struct profil_watch_image next;
+	uint64_t kernel;
+	struct space *space;
+};
+
+/**
+ * struct perf - state of the backend
+ * @session: the session
+ * @attr: attributes of the events
+ * @rings: the events
+ * @table: what the ticks have shown
+ * @processes: tree of processes, for tsearch(3)
+ * @failed: there was no memory for a record
+ * @orphans: a process has ended whose parent is not known
+ * @ticks: number of ticks
+ * @missed: records are lost, as a ring was full
+ * @withheld: execs that the kernel does not let profil see
+ * @throttled: how often the kernel has stopped the ticks for a while
+ */
+struct perf {
+	struct session *session;
 	struct perf_event_attr attr;
-	int ready;
-	uint64_t nr;
+	struct rings *rings;
+	struct table table;
+	void *processes;
+	bool failed;
+	bool orphans;
+	uint64_t ticks;
+	bool missed;
+	uint64_t withheld;
+	uint64_t throttled;
 };
 
-/**
- * struct sampler - the event of a thread
- * @tid: the thread
- * @fd: descriptor of the event
- * @page: first page shared with the kernel; the ring follows it
- * @period_ns: current period
- * @last_ns: value of the event at the last tick
- * @passed_ns: time since then that had passed before the current period began
- */
-struct sampler {
-	pid_t tid;
-	int fd;
-	struct perf_event_mmap_page *page;
-	uint64_t period_ns;
-	uint64_t last_ns;
-	uint64_t passed_ns;
-};
-
-/* Layout of PERF_RECORD_SAMPLE for the attributes used here. */
-struct sample {
+/* Records as the attributes ask for them; see perf_event_open(2) */
+struct sample_record {
 	struct perf_event_header header;
 	uint64_t ip;
-	uint64_t count_ns;
-	uint64_t abi;
-	uint64_t pc;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time;
 };
 
-static int open_event(const struct perf_event_attr *attr, pid_t tid)
-{
-	return syscall(SYS_perf_event_open, attr, tid, -1, -1,
-		       PERF_FLAG_FD_CLOEXEC);
-}
-
-static bool permitted(const struct perf_event_attr *attr)
-{
-	int fd = open_event(attr, 0);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
-/* Draw a period between 1/2 and 3/2 of the requested one. */
-static uint64_t draw_period(uint64_t asked_ns)
-{
-	uint64_t number;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		number = 0;
-	return asked_ns / 2 + number % (asked_ns + 1);
-}
-
-static void free_samples(struct samples *samples)
-{
-	if (samples->ready >= 0)
-		close(samples->ready);
-	free(samples);
-}
-
-/**
- * backend_perf_open() - find out what perf_event_paranoid permits
- * @session: the session; user_only becomes true if the kernel permits no
- *	samples in kernel mode
- *
- * Return: 0, or -1 with errno.
- */
-int backend_perf_open(struct session *session)
-{
-	struct samples *samples = calloc(1, sizeof(*samples));
-
-	if (!samples)
-		return -1;
-	session->samples = samples;
-	samples->attr = (struct perf_event_attr) {
-		.size = sizeof(samples->attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = session->asked_ns,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ |
-			PERF_SAMPLE_REGS_USER,
-		.sample_regs_user = REGS_PC,
-		.wakeup_events = TICKS,
-	};
-	samples->ready = epoll_create1(EPOLL_CLOEXEC);
-	if (samples->ready >= 0 && permitted(&samples->attr))
-		return 0;
-	samples->attr.exclude_kernel = 1;
-	session->user_only = true;
-	if (samples->ready >= 0 && permitted(&samples->attr))
-		return 0;
-	free_samples(samples);
-	return -1;
-}
-
-static int perf_start(const struct session *session, int signals)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return epoll_ctl(session->samples->ready, EPOLL_CTL_ADD, signals,
-			 &event);
-}
-
-static pid_t perf_wait(const struct session *session, int signals)
-{
-	const struct samples *samples = session->samples;
-	const struct sampler *sampler;
-	struct epoll_event event;
-
-	if (epoll_wait(samples->ready, &event, 1, -1) != 1)
-		return 0;
-	sampler = event.data.ptr;
-	if (!sampler)
-		return 0;
-	/* The thread has ended: epoll would report it for ever */
-	if (event.events & EPOLLHUP)
-		epoll_ctl(samples->ready, EPOLL_CTL_DEL, sampler->fd, NULL);
-	return sampler->tid;
-}
-
-static size_t page_size(void)
-{
-	return sysconf(_SC_PAGESIZE);
-}
-
-static size_t ring_size(void)
-{
-	return RING_PAGES * page_size();
-}
-
-/* Take ticks of a thread. NULL with errno on failure. */
-static struct sampler *sampler_new(const struct samples *samples, pid_t tid)
-{
-	struct perf_event_attr attr = samples->attr;
-	struct sampler *sampler = calloc(1, sizeof(*sampler));
-	struct epoll_event event = {
-		.events = EPOLLIN,
-		.data.ptr = sampler,
-	};
-
-	if (!sampler)
-		return NULL;
-	sampler->tid = tid;
-	sampler->period_ns = draw_period(attr.sample_period);
-	attr.sample_period = sampler->period_ns;
-	sampler->fd = open_event(&attr, tid);
-	if (sampler->fd < 0) {
-		free(sampler);
-		return NULL;
-	}
-	sampler->page = mmap(NULL, page_size() + ring_size(),
-			     PROT_READ | PROT_WRITE, MAP_SHARED, sampler->fd,
-			     0);
-	if (sampler->page == MAP_FAILED ||
-	    epoll_ctl(samples->ready, EPOLL_CTL_ADD, sampler->fd, &event)) {
-		close(sampler->fd);
-		free(sampler);
-		return NULL;
-	}
-	return sampler;
-}
-
-/* Copy from the ring, where data may wrap around. */
-static void copy_out(const struct sampler *sampler, uint64_t at, void *to,
-		     size_t size)
-{
-	const char *data = (const char *)sampler->page + page_size();
-	size_t first = ring_size() - at % ring_size();
-
-	if (first > size)
-		first = size;
-	memcpy(to, data + at % ring_size(), first);
-	memcpy((char *)to + first, data, size - first);
-}
-
-/*
- * CPU time that a tick covers. If much more than a period has passed, the ticks
- * in between were in kernel mode, which the event excludes; or a hypervisor ran
- * another virtual CPU.
- */
-static uint64_t own_time(const struct samples *samples,
-			 struct sampler *sampler, uint64_t count_ns,
-			 struct exec *exec)
-{
-	uint64_t all_ns = count_ns - sampler->last_ns, own_ns = all_ns;
-
-	if (all_ns - sampler->passed_ns > sampler->period_ns * 3 / 2)
-		own_ns = sampler->period_ns;
-	if (samples->attr.exclude_kernel)
-		exec->left_out_ns += all_ns - own_ns;
-	sampler->last_ns = count_ns;
-	sampler->passed_ns = 0;
-	return own_ns;
-}
-
-static void count_at(const struct session *session,
-		     const struct addrspace *space, uint64_t pc)
-{
-	const struct dso *dso = addrspace_dso_at(space, pc);
-	struct exec *exec = space->exec;
-	uint64_t at = exec->head;
-	const struct area *area;
-
-	if (!exec->nr_areas) {
-		exec->lost++;
-		return;
-	}
-	/* addrspace_place() may have failed for lack of memory */
-	if (dso && dso->area == NO_AREA)
-		dso = NULL;
-	area = &exec->areas[dso ? dso->area : 0];
-	if (dso)
-		at = dso->first +
-			(pc - dso->map.start) / session->bucket * COUNTER;
-	++*(uint32_t *)((char *)area->local + at);
-}
-
-static void count(struct session *session, struct sampler *sampler,
-		  const struct addrspace *space, const struct sample *sample)
-{
-	bool kernel = (sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-		PERF_RECORD_MISC_KERNEL;
-	struct samples *samples = session->samples;
-
-	samples->nr++;
-	space->exec->ticks_ns += own_time(samples, sampler, sample->count_ns,
-					  space->exec);
-	space->exec->kernel += kernel;
-	if (kernel && !session->by_caller)
-		space->exec->left_out++;
-	else
-		count_at(session, space, kernel ? sample->pc : sample->ip);
-}
-
-static void take(struct session *session, struct sampler *sampler,
-		 const struct addrspace *space, uint64_t at, size_t size)
-{
-	struct sample sample = { 0 };
-
-	if (size > sizeof(sample))
-		size = sizeof(sample);
-	copy_out(sampler, at, &sample, size);
-	if (sample.header.type == PERF_RECORD_SAMPLE)
-		count(session, sampler, space, &sample);
-}
-
-/* Read the event's value, in nanoseconds. */
-static uint64_t count_of(const struct sampler *sampler)
-{
-	uint64_t count_ns;
-
-	return read(sampler->fd, &count_ns, sizeof(count_ns)) ==
-		sizeof(count_ns) ? count_ns : sampler->last_ns;
-}
-
-static void change_period(const struct samples *samples,
-			  struct sampler *sampler, struct exec *exec)
-{
-	uint64_t period_ns = draw_period(samples->attr.sample_period);
-	uint64_t passed_ns = count_of(sampler) - sampler->last_ns, missing_ns;
-
-	if (samples->attr.exclude_kernel) {
-		missing_ns = passed_ns - passed_ns % sampler->period_ns;
-		exec->left_out_ns += missing_ns;
-		sampler->last_ns += missing_ns;
-		passed_ns -= missing_ns;
-	}
-	if (ioctl(sampler->fd, PERF_EVENT_IOC_PERIOD, &period_ns))
-		return;
-	sampler->passed_ns = passed_ns;
-	sampler->period_ns = period_ns;
-}
-
-static bool drain(struct session *session, struct sampler *sampler,
-		  const struct addrspace *space)
-{
-	uint64_t tail = sampler->page->data_tail, head;
+struct task_record {
 	struct perf_event_header header;
-	bool any = false;
+	uint32_t pid;
+	uint32_t ppid;
+	uint32_t tid;
+	uint32_t ptid;
+	uint64_t time;
+};
 
-	head = __atomic_load_n(&sampler->page->data_head, __ATOMIC_ACQUIRE);
-	for (; tail < head; tail += header.size) {
-		copy_out(sampler, tail, &header, sizeof(header));
-		take(session, sampler, space, tail, header.size);
-		any = true;
-	}
-	__atomic_store_n(&sampler->page->data_tail, tail, __ATOMIC_RELEASE);
-	return any;
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid;
+	uint32_t tid;
+	char comm[];
+};
+
+struct mmap_record {
+	struct perf_event_header header;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t start;
+	uint64_t length;
+	uint64_t offset;
+	uint32_t major;
+	uint32_t minor;
+	uint64_t inode;
+	uint64_t generation;
+	uint32_t prot;
+	uint32_t flags;
+	char path[];
+};
+
+/* Every record but a sample ends with this. */
+struct record_id {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time;
+};
+
+static const struct record_id *id_of(const struct perf_event_header *record)
+{
+	return (const void *)((const char *)record + record->size -
+			      sizeof(struct record_id));
 }
 
-/**
- * sampler_drain() - count the ticks in a thread's ring
- * @session: the session
- * @sampler: the thread's sampler, or NULL
- * @space: address space of the thread since the last call
- */
-void sampler_drain(struct session *session, struct sampler *sampler,
-		   const struct addrspace *space)
+/* ---- processes */
+
+static int by_pid(const void *a, const void *b)
 {
-	if (sampler && drain(session, sampler, space))
-		change_period(session->samples, sampler, space->exec);
+	const struct process *c = a, *d = b;
+
+	return (c->pid > d->pid) - (c->pid < d->pid);
 }
 
-/**
- * sampler_free() - count the last ticks of a thread that ends or calls exec,
- * and free its sampler
- * @session: the session
- * @sampler: the thread's sampler, or NULL
- * @space: address space of the thread since the last call
- */
-void sampler_free(struct session *session, struct sampler *sampler,
-		  const struct addrspace *space)
+static struct process *find_process(const struct perf *perf, pid_t pid)
 {
-	if (!sampler)
-		return;
-	drain(session, sampler, space);
-	munmap(sampler->page, page_size() + ring_size());
-	close(sampler->fd);
-	free(sampler);
+	struct process key = { .pid = pid };
+	void *node = tfind(&key, &perf->processes, by_pid);
+
+	return node ? *(struct process **)node : NULL;
 }
 
-static const char *make_area(struct addrspace *space, unsigned int number)
+static void free_process(void *process)
 {
-	struct area *area = &space->exec->areas[number];
-
-	area->fd = memfd_create("profil", MFD_CLOEXEC);
-	if (area->fd < 0 || ftruncate(area->fd, area->size))
-		return "memfd_create";
-	area->local = mmap(NULL, area->size, PROT_READ | PROT_WRITE,
-			   MAP_SHARED, area->fd, 0);
-	if (area->local == MAP_FAILED) {
-		area->local = NULL;
-		return "mmap";
-	}
-	/* No tracee maps it, but it counts as mapped */
-	return addrspace_set_mapped(space, number, 1) ? "malloc" : NULL;
+	space_put(((struct process *)process)->space);
+	free(process);
 }
 
-static int perf_add_thread(const struct session *session, pid_t tid,
-			   struct sampler **sampler)
+static void drop_process(struct perf *perf, struct process *process)
 {
-	*sampler = sampler_new(session->samples, tid);
-	return *sampler ? 0 : -1;
+	tdelete(process, &perf->processes, by_pid);
+	free_process(process);
 }
 
-static const char *perf_begin(struct session *session, struct addrspace *space,
-			      pid_t tid, bool executed)
+/* Add a process; one that had its PID has ended. */
+static struct process *add_process(struct perf *perf, pid_t pid)
 {
-	unsigned int before = space->exec->nr_areas;
-	int number = addrspace_place(space, 0, session->bucket);
-	const char *failed;
+	struct process *old = find_process(perf, pid);
+	struct process *process = calloc(1, sizeof(*process));
 
-	if (number < 0)
-		return "malloc";
-	if (space->exec->nr_areas == before)
+	if (old)
+		drop_process(perf, old);
+	if (!process)
 		return NULL;
-	failed = make_area(space, number);
-	if (failed)
-		exec_drop_area(space->exec);
+	process->pid = pid;
+	process->threads = 1;
+	if (tsearch(process, &perf->processes, by_pid))
+		return process;
+	free(process);
+	return NULL;
+}
+
+/* ---- processes that run already */
+
+static FILE *open_proc(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return fopen(path, "re");
+}
+
+static uid_t owner_of(pid_t pid)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return stat(path, &status) ? getuid() : status.st_uid;
+}
+
+static void read_comm(pid_t pid, char *comm, size_t size)
+{
+	FILE *file = open_proc(pid, "comm");
+	char line[64] = "";
+
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = '\0';
+		fclose(file);
+	}
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(comm, size, "%.*s", (int)size - 1, line);
+}
+
+/* Is it executable memory that has no file? */
+static bool is_anonymous(const char *path, uint64_t inode)
+{
+	return !inode || path[0] != '/' || !strncmp(path, "//", 2);
+}
+
+/* What is mapped, as an object of the table; -1 if out of memory */
+static int object_of(struct perf *perf,
+		     const struct profil_watch_object *file, const char *path)
+{
+	if (!strcmp(path, "[vdso]"))
+		return PROFIL_OBJECT_VDSO;
+	if (is_anonymous(path, file->inode))
+		return PROFIL_OBJECT_ANONYMOUS;
+	return table_object(&perf->table, file, path);
+}
+
+static int map_object(struct perf *perf, struct process *process,
+		      const struct mapping *where,
+		      const struct profil_watch_object *file, const char *path)
+{
+	struct mapping mapping = *where;
+	int object = object_of(perf, file, path);
+
+	if (object < 0)
+		return -1;
+	mapping.object = object;
+	/* Without a file, ticks count by address */
+	if (object == PROFIL_OBJECT_ANONYMOUS)
+		mapping.offset = mapping.start;
+	return space_map(&process->space, &mapping);
+}
+
+/* Add a line of /proc/PID/maps, if it is executable. */
+static int map_line(struct perf *perf, struct process *process, char *line)
+{
+	struct profil_watch_object file = { .pid = process->pid };
+	struct mapping mapping;
+	unsigned int major, minor;
+	char flags[5];
+	int path = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %lld %n",
+		   &mapping.start, &mapping.end, flags, &mapping.offset,
+		   &major, &minor, (long long *)&file.inode, &path) < 7 ||
+	    flags[2] != 'x')
+		return 0;
+	file.device = makedev(major, minor);
+	return map_object(perf, process, &mapping, &file, line + path);
+}
+
+static int map_all(struct perf *perf, struct process *process)
+{
+	FILE *file = open_proc(process->pid, "maps");
+	char *line = NULL;
+	size_t room = 0;
+	int failed = 0;
+
+	if (!file)
+		return 0;
+	while (!failed && getline(&line, &room, file) > 0)
+		failed = map_line(perf, process, line);
+	free(line);
+	fclose(file);
 	return failed;
 }
 
-static const char *perf_separate(struct session *session,
-				 struct addrspace *space, pid_t tid)
+/*
+ * Add a process that runs already, or whose fork is in a record that was lost.
+ * It may have ended: then nothing is known of it but its PID.
+ */
+static struct process *find_running(struct perf *perf, pid_t pid)
+{
+	struct process *process = add_process(perf, pid);
+	struct profil_watch_image image = {
+		.pid = pid,
+		.processes = 1,
+		.start_ns = now_ns(),
+		.uid = owner_of(pid),
+	};
+	int index;
+
+	if (!process)
+		return NULL;
+	read_comm(pid, image.comm, sizeof(image.comm));
+	index = table_image(&perf->table, &image, true);
+	if (index < 0 || map_all(perf, process)) {
+		drop_process(perf, process);
+		return NULL;
+	}
+	process->image = index;
+	return process;
+}
+
+static struct process *need_process(struct perf *perf, pid_t pid)
+{
+	struct process *process = find_process(perf, pid);
+
+	if (process)
+		return process;
+	process = find_running(perf, pid);
+	perf->failed |= !process;
+	return process;
+}
+
+/* ---- records */
+
+static struct image *image_of(const struct perf *perf,
+			      const struct process *process)
+{
+	return &perf->table.images[process->image];
+}
+
+static int separate_image(struct perf *perf, struct process *process,
+			  uint64_t time)
+{
+	struct profil_watch_image image = {
+		.parent = process->image,
+		.exe = image_of(perf, process)->seen.exe,
+		.pid = process->pid,
+		.start_ns = time,
+		.uid = image_of(perf, process)->seen.uid,
+	};
+	int index;
+
+	memcpy(image.comm, image_of(perf, process)->seen.comm,
+	       sizeof(image.comm));
+	index = table_image(&perf->table, &image, true);
+	if (index < 0)
+		return -1;
+	process->image = index;
+	return 0;
+}
+
+static void take_fork(struct perf *perf, const struct task_record *record)
+{
+	struct process *parent, *child;
+
+	parent = need_process(perf, record->ppid);
+	if (!parent)
+		return;
+	if (record->pid == record->ppid) {
+		parent->threads++;
+		return;
+	}
+	child = add_process(perf, record->pid);
+	if (!child) {
+		perf->failed = true;
+		return;
+	}
+	child->image = parent->image;
+	child->space = space_get(parent->space);
+	if (perf->session->per_process &&
+	    separate_image(perf, child, record->time))
+		perf->failed = true;
+	image_of(perf, child)->seen.processes++;
+}
+
+/* The name changes at exec, and then the program is mapped. */
+static void take_comm(struct perf *perf, const struct comm_record *record)
+{
+	struct process *process;
+
+	if (!(record->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return;
+	process = need_process(perf, record->pid);
+	if (!process)
+		return;
+	process->executes = true;
+	process->next = (struct profil_watch_image) {
+		.parent = process->image,
+		.pid = record->pid,
+		.start_ns = id_of(&record->header)->time,
+		.uid = getuid(),
+	};
+	snprintf(process->next.comm, sizeof(process->next.comm), "%s",
+		 record->comm);
+	space_put(process->space);
+	process->space = NULL;
+}
+
+/* The first file that is mapped after exec is the program. */
+static void begin_image(struct perf *perf, struct process *process,
+			uint32_t object)
+{
+	int index;
+
+	process->next.exe = object;
+	index = table_image(&perf->table, &process->next,
+			    perf->session->per_process);
+	if (index < 0) {
+		perf->failed = true;
+		return;
+	}
+	process->executes = false;
+	process->image = index;
+	image_of(perf, process)->seen.processes++;
+	image_of(perf, process)->seen.kernel += process->kernel;
+	process->kernel = 0;
+}
+
+static void take_mmap(struct perf *perf, const struct mmap_record *record)
+{
+	struct process *process = need_process(perf, record->pid);
+	const struct profil_watch_object file = {
+		.device = makedev(record->major, record->minor),
+		.inode = record->inode,
+		.pid = record->pid,
+	};
+	const struct mapping where = {
+		.start = record->start,
+		.end = record->start + record->length,
+		.offset = record->offset,
+	};
+	int object;
+
+	if (!process)
+		return;
+	if (map_object(perf, process, &where, &file, record->path)) {
+		perf->failed = true;
+		return;
+	}
+	object = space_find(process->space, record->start)->object;
+	if (process->executes && object >= PROFIL_OBJECT_FILES)
+		begin_image(perf, process, object);
+}
+
+/*
+ * If the exec gave the process other rights, or its file cannot be read, the
+ * kernel ends its events before the program is mapped.
+ */
+static void end_process(struct perf *perf, struct process *process)
+{
+	perf->withheld += process->executes;
+	drop_process(perf, process);
+}
+
+static void take_exit(struct perf *perf, const struct task_record *record)
+{
+	struct process *process = find_process(perf, record->pid);
+
+	if (!process)
+		return;
+	if ((pid_t)record->ppid != getpid() &&
+	    !find_process(perf, record->ppid))
+		perf->orphans = true;
+	image_of(perf, process)->ends++;
+	if (!--process->threads)
+		end_process(perf, process);
+}
+
+static void count_kernel(struct perf *perf, struct process *process,
+			 uint64_t address)
+{
+	if (process->executes) {
+		process->kernel++;
+		return;
+	}
+	image_of(perf, process)->seen.kernel++;
+	if (!perf->session->user_only &&
+	    table_count(&perf->table, process->image, PROFIL_OBJECT_KERNEL,
+			address))
+		perf->failed = true;
+}
+
+static void count_user(struct perf *perf, struct process *process,
+		       uint64_t address)
+{
+	const struct mapping *mapping = space_find(process->space, address);
+	struct image *image = image_of(perf, process);
+
+	if (!mapping) {
+		image->seen.unresolved++;
+		return;
+	}
+	image->seen.counted++;
+	if (table_count(&perf->table, process->image, mapping->object,
+			address - mapping->start + mapping->offset))
+		perf->failed = true;
+}
+
+/* A thread that is about to be gone has no PID any more: its tick is lost. */
+static void take_sample(struct perf *perf, const struct sample_record *sample)
+{
+	unsigned int mode = sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct process *process;
+
+	if ((pid_t)sample->pid <= 0)
+		return;
+	process = need_process(perf, sample->pid);
+	if (!process)
+		return;
+	perf->ticks++;
+	if (mode == PERF_RECORD_MISC_USER)
+		count_user(perf, process, sample->ip);
+	else
+		count_kernel(perf, process, sample->ip);
+}
+
+static void take(void *context, const struct perf_event_header *record)
+{
+	struct perf *perf = context;
+
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(perf, (const void *)record);
+		break;
+	case PERF_RECORD_MMAP2:
+		take_mmap(perf, (const void *)record);
+		break;
+	case PERF_RECORD_COMM:
+		take_comm(perf, (const void *)record);
+		break;
+	case PERF_RECORD_FORK:
+		take_fork(perf, (const void *)record);
+		break;
+	case PERF_RECORD_EXIT:
+		take_exit(perf, (const void *)record);
+		break;
+	case PERF_RECORD_LOST:
+		perf->missed = true;
+		break;
+	case PERF_RECORD_THROTTLE:
+		perf->throttled++;
+		break;
+	}
+}
+
+/* ---- the backend */
+
+static void free_perf(struct perf *perf)
+{
+	if (perf->rings)
+		rings_free(perf->rings);
+	tdestroy(perf->processes, free_process);
+	table_free(&perf->table);
+	free(perf);
+}
+
+static const char *allocate(struct session *session)
+{
+	struct perf *perf = calloc(1, sizeof(*perf));
+
+	if (!perf)
+		return "malloc";
+	perf->session = session;
+	session->state = perf;
+	return table_init(&perf->table, __builtin_ctz(session->bucket)) ?
+		"malloc" : NULL;
+}
+
+/*
+ * Find out what perf_event_paranoid permits: user_only of the session becomes
+ * true if it is no samples in kernel mode.
+ */
+static const char *check_permission(struct perf *perf)
+{
+	struct perf_event_attr *attr = &perf->attr;
+
+	if (!rings_permitted(attr))
+		return NULL;
+	if (errno != EACCES && errno != EPERM)
+		return "perf_event_open";
+	attr->exclude_kernel = 1;
+	if (rings_permitted(attr))
+		return "perf_event_open";
+	perf->session->user_only = true;
+	return NULL;
+}
+
+static const char *backend_open(struct session *session)
+{
+	uint64_t asked_us = session->asked_ns / 1000 ?: DEFAULT_US;
+	bool executes = session->target == TARGET_PROGRAM;
+	const char *failed = allocate(session);
+	struct perf *perf = session->state;
+
+	if (!failed) {
+		session->period_ns = 1000 * draw_period_us(asked_us);
+		session->clock = PRF_CLOCK_PERF_EVENT_OPEN;
+		perf->attr = (struct perf_event_attr) {
+			.size = sizeof(perf->attr),
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_CPU_CLOCK,
+			.sample_period = session->period_ns,
+			.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				PERF_SAMPLE_TIME,
+			.disabled = executes,
+			.enable_on_exec = executes,
+			.inherit = 1,
+			.mmap = 1,
+			.mmap2 = 1,
+			.comm = 1,
+			.comm_exec = 1,
+			.task = 1,
+			.sample_id_all = 1,
+			.use_clockid = 1,
+			.clockid = CLOCK_MONOTONIC,
+		};
+		failed = check_permission(perf);
+	}
+	if (!failed) {
+		perf->rings = rings_new(&perf->attr);
+		failed = perf->rings ? NULL : "malloc";
+	}
+	if (failed && perf)
+		free_perf(perf);
+	return failed;
+}
+
+/* An event on each CPU for each thread takes many descriptors. */
+static void take_all_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int is_number(const struct dirent *entry)
+{
+	return atoi(entry->d_name) > 0;
+}
+
+/*
+ * Open events for all threads of a running process, and return their number.
+ * List all of them first: what starts after that inherits the events, and must
+ * not get others. A thread that has ended meanwhile is no failure.
+ */
+static const char *add_threads(struct perf *perf, pid_t pid, uint32_t *threads)
 {
 	const char *failed = NULL;
-	unsigned int i;
+	struct dirent **list = NULL;
+	char path[64];
+	int nr, i;
 
-	for (i = 0; i < space->exec->nr_areas && !failed; i++)
-		failed = make_area(space, i);
+	*threads = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	nr = scandir(path, &list, is_number, NULL);
+	for (i = 0; i < nr; i++) {
+		if (!failed)
+			failed = rings_add(perf->rings, atoi(list[i]->d_name));
+		if (!failed)
+			++*threads;
+		else if (errno == ESRCH)
+			failed = NULL;
+		free(list[i]);
+	}
+	free(list);
+	return failed;
+}
+
+/* What the process maps from now on is in the records already. */
+static const char *begin_running(struct perf *perf, pid_t pid)
+{
+	struct process *process;
+	const char *failed;
+	uint32_t threads;
+
+	take_all_descriptors();
+	failed = add_threads(perf, pid, &threads);
+	if (failed) {
+		/* perf_event_open(2) says that of processes of others */
+		if (errno == EACCES)
+			errno = EPERM;
+		return failed;
+	}
+	if (!threads) {
+		errno = ESRCH;
+		return "perf_event_open";
+	}
+	process = find_running(perf, pid);
+	if (!process)
+		return "malloc";
+	process->threads = threads;
+	return NULL;
+}
+
+/* The child that waits for its exec: what it maps until then is of no use. */
+static const char *begin_child(struct perf *perf, pid_t pid)
+{
+	struct process *process = add_process(perf, pid);
+
+	if (!process)
+		return "malloc";
+	process->executes = true;
+	return rings_add(perf->rings, pid);
+}
+
+static const char *begin(struct session *session, pid_t pid)
+{
+	struct perf *perf = session->state;
+
+	switch (session->target) {
+	case TARGET_PROGRAM:
+		return begin_child(perf, pid);
+	case TARGET_PROCESSES:
+		return begin_running(perf, pid);
+	default:
+		errno = EOPNOTSUPP;
+		return "perf_event_open";
+	}
+}
+
+static int descriptor(const struct session *session)
+{
+	const struct perf *perf = session->state;
+
+	return rings_descriptor(perf->rings);
+}
+
+static void drain(struct session *session)
+{
+	struct perf *perf = session->state;
+
+	rings_read(perf->rings, now_ns() - LATE_NS, take, perf);
+}
+
+/*
+ * CPU time that has been profiled. The events also count the time for which a
+ * virtual CPU waits for one of the host; the scheduler's accounting does not,
+ * but covers only the processes that were waited for.
+ */
+static uint64_t covered_ns(const struct perf *perf)
+{
+	uint64_t events_ns = rings_cpu_ns(perf->rings);
+	uint64_t least_ns = perf->ticks * perf->session->period_ns;
+	uint64_t cpu_ns = perf->session->cpu_ns;
+
+	if (cpu_ns < events_ns && cpu_ns > least_ns && !perf->orphans)
+		return cpu_ns;
+	return events_ns > least_ns ? events_ns : least_ns;
+}
+
+/**
+ * struct weights - to divide a number of ticks among the images
+ * @ends: weight of a thread that has ended
+ * @ticks: weight of a tick
+ */
+struct weights {
+	double ends;
+	double ticks;
+};
+
+static double weight(const struct image *image, const struct weights *weights)
+{
+	return weights->ends * image->ends + weights->ticks *
+		(image->seen.counted + image->seen.unresolved +
+		 image->seen.kernel);
+}
+
+/* Add ticks to a member of each image, so that the sum is exact. */
+static void divide(const struct table *table, uint64_t ticks, size_t member,
+		   const struct weights *weights)
+{
+	double sum = 0, part = 0;
+	uint64_t done = 0, next;
+	uint32_t i;
+
+	for (i = 1; i < table->nr_images; i++)
+		sum += weight(&table->images[i], weights);
+	for (i = 1; i < table->nr_images; i++) {
+		struct image *image = &table->images[i];
+
+		part += weight(image, weights);
+		next = i + 1 == table->nr_images || !sum ? ticks :
+			ticks * (part / sum);
+		*(uint64_t *)((char *)image + member) += next - done;
+		done = next;
+	}
+}
+
+/*
+ * Account for the CPU time that has no tick. Where ticks in kernel mode are
+ * permitted, all of it is lost: what threads have run before their first and
+ * after their last tick, and the ticks that did not come. Nobody knows which
+ * threads these were, so all that have ended have the same part. Otherwise most
+ * of it is time in kernel mode; half a period of each thread counts as lost.
+ */
+static void account_for_missing(struct perf *perf)
+{
+	static const struct weights by_ends = { 1, 0 }, by_all = { 0.5, 1 },
+				    by_ticks = { 0, 1 };
+	uint64_t period_ns = perf->session->period_ns, ends = 0, lost;
+	uint64_t missing = (covered_ns(perf) + period_ns / 2) / period_ns -
+		perf->ticks;
+	struct table *table = &perf->table;
+	uint32_t i;
+
+	for (i = 1; i < table->nr_images; i++)
+		ends += table->images[i].ends;
+	lost = missing;
+	if (perf->attr.exclude_kernel && lost > ends / 2)
+		lost = ends / 2;
+	divide(table, missing - lost,
+	       offsetof(struct image, seen.kernel), &by_all);
+	divide(table, lost, offsetof(struct image, lost),
+	       ends ? &by_ends : &by_ticks);
+}
+
+static void warn(const struct perf *perf)
+{
+	if (perf->missed || rings_full(perf->rings))
+		term_warn("records of perf_event_open are lost, as profil was not let run in time: ticks, programs and libraries may be missing");
+	if (perf->throttled)
+		term_warn("the kernel has held back ticks %" PRIu64 " times: give a longer --interval, or see /proc/sys/kernel/perf_event_max_sample_rate",
+			  perf->throttled);
+	if (perf->ticks && rings_cpus(perf->rings) < (size_t)get_nprocs())
+		term_warn("CPUs that came online meanwhile have no ticks");
+}
+
+static void account_for_time(const struct perf *perf)
+{
+	uint64_t period_ns = perf->session->period_ns;
+	uint32_t i;
+
+	for (i = 1; i < perf->table.nr_images; i++) {
+		struct image *image = &perf->table.images[i];
+
+		image->seen.cpu_time_ns = period_ns *
+			(image->seen.counted + image->seen.unresolved +
+			 image->seen.kernel + image->lost);
+	}
+}
+
+static int record_table(struct perf *perf, const struct watch *watch)
+{
+	struct record *record = record_new(perf->session, watch);
+	int failed;
+
+	if (!record)
+		return -1;
+	failed = record_add(record, &perf->session->prf);
+	record_free(record);
 	return failed;
 }
 
 /*
- * Convert CPU time without ticks to ticks: left out if it was in kernel mode,
- * else lost.
+ * Make execs of the images, as for a watch: of those that have had CPU time,
+ * which those with lost ticks have.
  */
-static void end_exec(const struct session *session, struct exec *exec)
+static int record(struct perf *perf)
 {
-	uint64_t half_ns = session->period_ns / 2, rest_ns = 0, left_out;
+	struct watch watch = { .fd = -1, .table = table_freeze(&perf->table) };
+	struct prf *prf = &perf->session->prf;
+	size_t next = prf->nr;
+	uint32_t i;
+	int failed;
 
-	if (exec->covered_ns > exec->ticks_ns)
-		rest_ns = exec->covered_ns - exec->ticks_ns;
-	if (exec->left_out_ns > rest_ns)
-		exec->left_out_ns = rest_ns;
-	rest_ns -= exec->left_out_ns;
-	left_out = (exec->left_out_ns + half_ns) / session->period_ns;
-	exec->left_out += left_out;
-	exec->kernel += left_out;
-	exec->lost += (rest_ns + half_ns) / session->period_ns;
-}
+	if (!watch.table)
+		return -1;
+	failed = record_table(perf, &watch);
+	for (i = 0; !failed && i < perf->table.nr_images; i++) {
+		const struct image *image = &perf->table.images[i];
 
-/* Nothing to do: profil counts ticks as they come. */
-static void perf_collect(const struct session *session)
-{
-}
-
-/*
- * Compute the mean period and the number of missing ticks. Use the scheduler's
- * CPU time: events also count the time for which a virtual CPU waits for a CPU
- * of the host.
- */
-static void perf_end(struct session *session)
-{
-	uint64_t ticks_ns = 0, covered_ns = 0;
-	size_t i;
-
-	for (i = 0; i < session->nr; i++) {
-		struct exec *exec = session->execs[i];
-
-		if (exec->cpu_ns > exec->uncovered_ns)
-			exec->covered_ns = exec->cpu_ns - exec->uncovered_ns;
-		ticks_ns += exec->ticks_ns;
-		covered_ns += exec->covered_ns;
+		if (!image->seen.cpu_time_ns)
+			continue;
+		prf->execs[next].lost += image->lost;
+		prf->execs[next++].ticks += image->lost;
 	}
-	if (ticks_ns > covered_ns)
-		ticks_ns = covered_ns;
-	if (ticks_ns)
-		session->period_ns = ticks_ns / session->samples->nr;
-	for (i = 0; i < session->nr; i++)
-		end_exec(session, session->execs[i]);
-	free_samples(session->samples);
+	free((void *)watch.table);
+	return failed;
+}
+
+static int end(struct session *session)
+{
+	struct perf *perf = session->state;
+	int failed = 0;
+
+	rings_stop(perf->rings);
+	rings_read(perf->rings, UINT64_MAX, take, perf);
+	account_for_missing(perf);
+	account_for_time(perf);
+	session->prf.withheld += perf->withheld;
+	failed = record(perf);
+	if (perf->failed) {
+		failed = -1;
+		errno = ENOMEM;
+	} else if (!failed) {
+		warn(perf);
+	}
+	free_perf(perf);
+	return failed;
 }
 
 const struct backend backend_perf = {
-	.start = perf_start,
-	.wait = perf_wait,
-	.begin = perf_begin,
-	.separate = perf_separate,
-	.add_thread = perf_add_thread,
-	.collect = perf_collect,
-	.end = perf_end,
+	.open = backend_open,
+	.begin = begin,
+	.descriptor = descriptor,
+	.drain = drain,
+	.end = end,
 };

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
-#include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "dos/dos_prf.h"
@@ -19,79 +16,6 @@
 
 /* Ticks with which the errors of shares are large */
 #define FEW	100
-
-/* Join the arguments to one line; control characters become spaces. */
-static void join(char *line, size_t room, char **argv)
-{
-	size_t length = 0;
-	char *byte;
-
-	line[0] = '\0';
-	for (; *argv && length < room; argv++)
-		length += snprintf(line + length, room - length, "%s%s",
-				   length ? " " : "", *argv);
-	for (byte = line; *byte; byte++)
-		if ((unsigned char)*byte < ' ')
-			*byte = ' ';
-}
-
-/**
- * struct part - contents of one output file
- * @session: the session
- * @nr: number of execs
- * @execs: the execs
- * @end_ns: end of the process, on the monotonic clock
- * @status: wait status of the process
- * @path: path of the file
- */
-struct part {
-	const struct session *session;
-	size_t nr;
-	struct exec **execs;
-	uint64_t end_ns;
-	int status;
-	char *path;
-};
-
-static int fill_host(struct prf *prf)
-{
-	struct utsname names;
-
-	prf->host.cpus = get_nprocs_conf();
-	prf->host.online = get_nprocs();
-	return uname(&names) ? -1 : prf_add_host(prf, names.nodename,
-						 names.release, names.machine);
-}
-
-static int fill(const struct part *part, struct prf *prf)
-{
-	const struct session *session = part->session;
-	uint64_t start_ns = session->start_ns;
-	char command[4096];
-	size_t i;
-
-	if (session->per_process)
-		start_ns = part->execs[0]->start_ns;
-	join(command, sizeof(command), session->argv);
-	if (prf_init(prf, command) || fill_host(prf))
-		return -1;
-	prf->start_unix_ns = session->start_unix_ns +
-			     (start_ns - session->start_ns);
-	prf->wall_ns = part->end_ns - start_ns;
-	prf->period_ns = session->period_ns;
-	prf->clock = session->clock;
-	prf->flags = session->user_only ? PRF_FLAG_USER_ONLY : 0;
-	if (WIFSIGNALED(part->status)) {
-		prf->exit_kind = PRF_SIGNALLED;
-		prf->exit_code = WTERMSIG(part->status);
-	} else {
-		prf->exit_code = WEXITSTATUS(part->status);
-	}
-	for (i = 0; i < part->nr; i++)
-		if (exec_save(part->execs[i], prf, session->bucket, start_ns))
-			return -1;
-	return 0;
-}
 
 /* Length of a path without ".prf". */
 static int without_ending(const char *path)
@@ -134,6 +58,32 @@ static int check_file(const char *path, bool *made)
 	return 0;
 }
 
+/* Name the file after the program, or after what else is profiled. */
+static int name_output(struct session *session)
+{
+	static const char * const names[] = {
+		[TARGET_USER] = "user",
+		[TARGET_MACHINE] = "all",
+	};
+	const char *name = names[session->target];
+	char number[16];
+
+	if (session->target == TARGET_PROGRAM) {
+		name = basename(session->argv[0]);
+	} else if (session->target == TARGET_PROCESSES) {
+		snprintf(number, sizeof(number), "%d", session->pids[0]);
+		name = number;
+	} else if (session->target == TARGET_CGROUP) {
+		name = basename(session->cgroup);
+		if (!*name)
+			name = "cgroup";
+	}
+	if (asprintf(&session->output, "%s.prf", name) >= 0)
+		return 0;
+	session->output = NULL;
+	return -1;
+}
+
 /**
  * save_check() - check that the output files can be written
  * @session: the session; receives the paths
@@ -145,8 +95,7 @@ static int check_file(const char *path, bool *made)
 int save_check(struct session *session)
 {
 	session->named = session->output;
-	if (!session->named &&
-	    asprintf(&session->output, "%s.prf", basename(session->argv[0])) < 0)
+	if (!session->named && name_output(session))
 		return say_error(NULL);
 	if (check_file(session->output, &session->made))
 		return -1;
@@ -218,165 +167,177 @@ static int save_dos(const struct session *session, const struct prf *prf,
 	return failed;
 }
 
-/*
- * Print how the program ended in the words of the debugger that MS-DOS PROFIL
- * imitated.
- */
-static void say_result(const struct part *part, const struct prf *prf)
+/* How the program ended, in the words of the debugger that MS-DOS PROFIL imitated */
+static void describe_end(const struct prf *prf, char *text, size_t room)
+{
+	if (prf->exit_kind == PRF_SIGNALLED)
+		snprintf(text, room, "program terminated by signal %u (%s); ",
+			 prf->exit_code, strsignal(prf->exit_code));
+	else if (prf->exit_kind == PRF_RUNNING)
+		snprintf(text, room, "%.0s", "");
+	else if (prf->exit_code)
+		snprintf(text, room, "program terminated with status %u; ",
+			 prf->exit_code);
+	else
+		snprintf(text, room, "program terminated normally; ");
+}
+
+static void say_result(const struct prf *prf, const char *path)
 {
 	uint64_t ticks = 0;
 	char end[100];
 	size_t i;
 
-	for (i = 0; i < prf->nr; i++) {
+	for (i = 0; i < prf->nr; i++)
 		ticks += prf->execs[i].ticks;
-		if (prf->execs[i].reach != PRF_FOLLOWED)
-			term_warn("%s (%u) not profiled: %s",
-				  prf->execs[i].name, prf->execs[i].pid,
-				  prf->execs[i].reason);
-	}
-	if (prf->exit_kind == PRF_SIGNALLED)
-		snprintf(end, sizeof(end), "by signal %u (%s)", prf->exit_code,
-			 strsignal(prf->exit_code));
-	else if (prf->exit_code)
-		snprintf(end, sizeof(end), "with status %u", prf->exit_code);
-	else
-		snprintf(end, sizeof(end), "normally");
-	term_warn("program terminated %s; %llu tick%s of %.3f ms in %s%s", end,
+	describe_end(prf, end, sizeof(end));
+	term_warn("%s%llu tick%s of %.3f ms in %s%s", end,
 		  (unsigned long long)ticks, ticks == 1 ? "" : "s",
-		  prf->period_ns / 1e6, part->path, ticks >= FEW ? "" :
+		  prf->period_ns / 1e6, path, ticks >= FEW ? "" :
 		  "; a shorter --interval gives more");
 }
 
-static int save_part(const struct part *part)
+static int save_prf(const struct session *session, const struct prf *prf,
+		    const char *path)
 {
-	struct prf prf;
-	int failed;
+	int failed = save_native(prf, path);
 
-	errno = ENOMEM;
-	if (fill(part, &prf)) {
-		fprintf(stderr, "profil: %s\n", strerror(errno));
-		return -1;
-	}
-	failed = save_native(&prf, part->path);
 	if (failed) {
-		save_nothing(part->session);
-	} else {
-		if (part->session->dos)
-			failed = save_dos(part->session, &prf, part->path);
-		say_result(part, &prf);
+		save_nothing(session);
+		return failed;
 	}
-	prf_free(&prf);
+	if (session->dos)
+		failed = save_dos(session, prf, path);
+	say_result(prf, path);
 	return failed;
-}
-
-/* Collect the execs of a process, in order, up to the one in which it ended. */
-static void take_process(struct part *part, struct exec **left, size_t nr)
-{
-	struct exec *exec;
-	pid_t pid = 0;
-	size_t i;
-
-	part->nr = 0;
-	part->status = 0;
-	part->end_ns = part->session->start_ns + part->session->wall_ns;
-	for (i = 0; i < nr; i++) {
-		exec = left[i];
-		if (!exec || (pid && exec->pid != pid))
-			continue;
-		pid = exec->pid;
-		part->execs[part->nr++] = exec;
-		left[i] = NULL;
-		if (!exec->end_ns)
-			continue;
-		part->end_ns = exec->end_ns;
-		part->status = exec->status;
-		return;
-	}
 }
 
 /*
  * Name the file after what the process executed last, or as the user wants, and
  * after its PID; if an earlier process had that PID, append a number.
  */
-static int name_process(struct part *part, const struct exec **before,
-			size_t nr)
+static char *name_process(const struct session *session,
+			  const struct prf *part, unsigned int same)
 {
-	const char *output = part->session->named ? part->session->output :
-		basename(part->execs[part->nr - 1]->name);
-	pid_t pid = part->execs[0]->pid;
-	size_t i, same = 0;
-	char again[32] = "";
+	const char *output = session->named ? session->output :
+		basename(part->execs[part->nr - 1].name);
+	char again[32] = "", *path;
+
+	if (same)
+		snprintf(again, sizeof(again), ".%u", same + 1);
+	if (asprintf(&path, "%.*s.%u%s.prf", without_ending(output), output,
+		     part->execs[0].pid, again) < 0)
+		return NULL;
+	return path;
+}
+
+/*
+ * Move the execs of the first process to @part: those with its PID, up to where
+ * a new process has that PID again.
+ */
+static void take_process(struct prf *left, struct prf *part)
+{
+	const struct prf_exec first = left->execs[0];
+	size_t i, kept = 0;
+	bool ended = false;
+
+	part->nr = 0;
+	for (i = 0; i < left->nr; i++) {
+		struct prf_exec *exec = &left->execs[i];
+
+		if (i && exec->pid == first.pid && !exec->continued)
+			ended = true;
+		if (exec->pid == first.pid && !ended) {
+			part->execs[part->nr] = *exec;
+			part->execs[part->nr++].start_ns -= first.start_ns;
+		} else {
+			left->execs[kept++] = *exec;
+		}
+	}
+	left->nr = kept;
+	part->start_unix_ns += first.start_ns;
+	part->wall_ns -= first.start_ns < part->wall_ns ? first.start_ns :
+							   part->wall_ns;
+}
+
+/* How a process has ended is known of the program alone. */
+static struct prf part_of(const struct session *session, pid_t pid)
+{
+	struct prf part = session->prf;
+
+	part.cpu_ns = 0;
+	if ((pid_t)part.execs[0].pid == pid)
+		return part;
+	part.exit_kind = PRF_RUNNING;
+	part.exit_code = 0;
+	return part;
+}
+
+static int save_process(const struct session *session, const struct prf *part,
+			unsigned int same)
+{
+	char *path = name_process(session, part, same);
+	int failed = path ? save_prf(session, part, path) : say_error(NULL);
+
+	free(path);
+	return failed;
+}
+
+/* Number of processes before that had the PID of the last one */
+static unsigned int count_same(const pid_t *pids, size_t nr)
+{
+	unsigned int same = 0;
+	size_t i;
 
 	for (i = 0; i < nr; i++)
-		same += before[i]->pid == pid;
-	if (same)
-		snprintf(again, sizeof(again), ".%zu", same + 1);
-	free(part->path);
-	if (asprintf(&part->path, "%.*s.%d%s.prf", without_ending(output),
-		     output, pid, again) >= 0)
-		return 0;
-	part->path = NULL;
-	return say_error(NULL);
+		same += pids[i] == pids[nr];
+	return same;
 }
 
 /* Write a file for each process; after an error, go on with the next. */
-static int save_each(struct part *part, struct exec **left,
-		     const struct exec **firsts)
+static int save_each(struct session *session, struct prf_exec *execs,
+		     pid_t *pids)
 {
-	size_t i, nr = 0;
+	struct prf *left = &session->prf, part;
+	size_t nr = 0, i;
 	int failed = 0;
 
-	for (i = 0; i < part->session->nr; i++) {
-		if (!left[i])
-			continue;
-		take_process(part, left, part->session->nr);
-		if (name_process(part, firsts, nr) || save_part(part))
+	while (left->nr) {
+		part = part_of(session, session->pid);
+		part.execs = execs;
+		take_process(left, &part);
+		pids[nr] = execs[0].pid;
+		if (save_process(session, &part, count_same(pids, nr)))
 			failed = -1;
-		firsts[nr++] = part->execs[0];
+		nr++;
+		for (i = part.nr; i--;)
+			prf_remove_exec(&part, i);
 	}
 	return failed;
 }
 
 /* Write each process to a file of its own. */
-static int save_processes(const struct session *session)
+static int save_processes(struct session *session)
 {
-	struct part part = { .session = session };
-	const struct exec **firsts = calloc(session->nr, sizeof(*firsts));
-	struct exec **left = calloc(session->nr, sizeof(*left));
-	int failed;
+	size_t nr = session->prf.nr;
+	struct prf_exec *execs = calloc(nr + 1, sizeof(*execs));
+	pid_t *pids = calloc(nr + 1, sizeof(*pids));
+	int failed = execs && pids ? save_each(session, execs, pids) :
+				     say_error(NULL);
 
-	part.execs = calloc(session->nr, sizeof(*part.execs));
-	if (firsts && left && part.execs) {
-		memcpy(left, session->execs, session->nr * sizeof(*left));
-		failed = save_each(&part, left, firsts);
-	} else {
-		failed = say_error(NULL);
-	}
-	free(part.path);
-	free(part.execs);
-	free(left);
-	free(firsts);
+	free(pids);
+	free(execs);
 	return failed;
 }
 
 /**
  * save_run() - write the profile
- * @session: the session, which has ended
+ * @session: the session, which has ended; with @per_process, loses its execs
  *
  * Return: 0, or -1 after reporting the error.
  */
-int save_run(const struct session *session)
+int save_run(struct session *session)
 {
-	const struct part whole = {
-		.session = session,
-		.nr = session->nr,
-		.execs = session->execs,
-		.end_ns = session->start_ns + session->wall_ns,
-		.status = session->status,
-		.path = (char *)session->output,
-	};
-
 	return session->per_process ? save_processes(session) :
-				      save_part(&whole);
+		save_prf(session, &session->prf, session->output);
 }

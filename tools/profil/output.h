@@ -9,6 +9,6 @@
 
 int save_check(struct session *session);
 void save_nothing(const struct session *session);
-int save_run(const struct session *session);
+int save_run(struct session *session);
 
 #endif /* OUTPUT_H */

@@ -1,54 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * session.c - run a program and all its descendants under a backend
+ * session.c - what running a program and attaching to others have in common
  */
-#define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "profil/backend.h"
-#include "profil/ptrace/trace.h"
+#include "profil/remedy.h"
 #include "profil/session.h"
-#include "util/array.h"
 #include "util/term.h"
-
-/*
- * Signals that profil ignores. The first two, so that a failed write returns an
- * error, from the start; the others, because the terminal sends them to the
- * program as well, which decides what to do.
- */
-static const int ignored[] = {
-	SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP,
-};
-
-#define NR_IGNORED	(sizeof(ignored) / sizeof(ignored[0]))
-#define NR_OF_WRITING	2
-
-/**
- * struct before - settings that the program inherits unchanged
- * @mask: signal mask
- * @actions: actions of the signals that profil ignores
- * @child: action of SIGCHLD
- * @files: RLIMIT_NOFILE
- * @size: RLIMIT_FSIZE
- */
-static struct before {
-	sigset_t mask;
-	struct sigaction actions[NR_IGNORED];
-	struct sigaction child;
-	struct rlimit files;
-	struct rlimit size;
-} before;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -63,205 +29,244 @@ uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* Join the arguments to one line; control characters become spaces. */
+static void join(char *line, size_t room, char **argv)
+{
+	size_t length = 0;
+	char *byte;
+
+	line[0] = '\0';
+	for (; *argv && length < room; argv++)
+		length += snprintf(line + length, room - length, "%s%s",
+				   length ? " " : "", *argv);
+	for (byte = line; *byte; byte++)
+		if ((unsigned char)*byte < ' ')
+			*byte = ' ';
+}
+
+static void describe_processes(const struct session *session, char *text,
+			       size_t room)
+{
+	size_t length, i;
+
+	length = snprintf(text, room, "process%s",
+			  session->nr_pids == 1 ? "" : "es");
+	for (i = 0; i < session->nr_pids && length < room; i++)
+		length += snprintf(text + length, room - length, " %d",
+				   session->pids[i]);
+}
+
+/** session_describe() - the program's command line, or what else is profiled */
+void session_describe(const struct session *session, char *text, size_t room)
+{
+	switch (session->target) {
+	case TARGET_PROGRAM:
+		join(text, room, session->argv);
+		break;
+	case TARGET_PROCESSES:
+		describe_processes(session, text, room);
+		break;
+	case TARGET_CGROUP:
+		snprintf(text, room, "cgroup %s", session->cgroup);
+		break;
+	case TARGET_USER:
+		snprintf(text, room, "user %u", session->uid);
+		break;
+	case TARGET_MACHINE:
+		snprintf(text, room, "the whole machine");
+		break;
+	}
+}
+
+static const char *remedy_of_permission(const struct session *session)
+{
+	switch (session->target) {
+	case TARGET_MACHINE:
+		return "; only root, or a process with CAP_PERFMON, may profile the whole machine";
+	case TARGET_USER:
+		return "; only root, or a process with CAP_PERFMON, may profile other users";
+	default:
+		if (session->kernel)
+			return "; --kernel needs root, or CAP_PERFMON";
+		return "; it belongs to another user, or has more rights than you: run profil as root or with CAP_PERFMON";
+	}
+}
+
+/* What to do about an error of session_begin() */
+static const char *remedy(const struct session *session, int error)
+{
+	switch (error) {
+	case EPERM:
+		return remedy_of_permission(session);
+	case EACCES:
+		return "; intervals below 10000 us are disabled by the module parameter restrict_fastprof";
+	case EBUSY:
+		return "; another profil counts it already: wait for that to end";
+	case EAGAIN:
+		return "; your profiles have as much memory as the module's max_watch_kb allows: end another one, or have that raised";
+	case EBADF:
+		return "; it is no directory of a cgroup of version 2, below /sys/fs/cgroup";
+	case ESRCH:
+		return "; there is no such process, or it has ended";
+	default:
+		return "";
+	}
+}
+
 /**
- * session_add_exec() - add an exec
+ * session_begin() - begin to count
  * @session: the session
- * @exec: the exec, which the session then owns, or NULL
+ * @pid: the process, or 0 if the target is not a process
  *
- * Return: the exec, or NULL if out of memory.
+ * Return: 0, or -1 after reporting the error.
  */
-struct exec *session_add_exec(struct session *session, struct exec *exec)
+int session_begin(struct session *session, pid_t pid)
 {
-	struct exec **execs;
+	const char *failed = session->backend->begin(session, pid);
+	int error = errno;
+	char what[256];
 
-	if (!exec)
-		return NULL;
-	execs = array_grow(session->execs, session->nr, sizeof(*execs));
-	if (!execs) {
-		exec_free(exec);
-		return NULL;
-	}
-	session->execs = execs;
-	execs[session->nr++] = exec;
-	return exec;
-}
-
-/**
- * session_ended() - record the end of a process
- * @session: the session
- * @pid: the process; a thread ID is ignored
- * @status: its wait status
- */
-void session_ended(struct session *session, pid_t pid, int status)
-{
-	size_t i;
-
-	/* PIDs are reused: take the last exec with this one */
-	for (i = session->nr; i--;) {
-		if (session->execs[i]->pid != pid)
-			continue;
-		session->execs[i]->end_ns = now_ns();
-		session->execs[i]->status = status;
-		return;
-	}
-}
-
-static void ignore(size_t first, size_t end)
-{
-	const struct sigaction action = { .sa_handler = SIG_IGN };
-	size_t i;
-
-	for (i = first; i < end; i++)
-		sigaction(ignored[i], &action, &before.actions[i]);
-}
-
-/**
- * session_ignore_writing() - have failed writes return errors; called once,
- * before profil prints anything
- */
-void session_ignore_writing(void)
-{
-	ignore(0, NR_OF_WRITING);
-}
-
-/* Block the signals that profil handles; returns a signalfd for them. */
-static int take_signals(void)
-{
-	const struct sigaction chld = { .sa_handler = SIG_DFL };
-	sigset_t mask;
-
-	ignore(NR_OF_WRITING, NR_IGNORED);
-	sigaction(SIGCHLD, &chld, &before.child);
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, &before.mask);
-	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* Raise a soft limit to the hard limit. */
-static void take_all(int resource, struct rlimit *former)
-{
-	struct rlimit most;
-
-	getrlimit(resource, former);
-	most.rlim_cur = former->rlim_max;
-	most.rlim_max = former->rlim_max;
-	setrlimit(resource, &most);
-}
-
-/*
- * While it runs, an exec keeps files open; RLIMIT_FSIZE limits those with
- * counters.
- */
-static void take_limits(void)
-{
-	take_all(RLIMIT_NOFILE, &before.files);
-	take_all(RLIMIT_FSIZE, &before.size);
-}
-
-static void give_back(void)
-{
-	size_t i;
-
-	setrlimit(RLIMIT_NOFILE, &before.files);
-	setrlimit(RLIMIT_FSIZE, &before.size);
-	for (i = 0; i < NR_IGNORED; i++)
-		sigaction(ignored[i], &before.actions[i], NULL);
-	sigaction(SIGCHLD, &before.child, NULL);
-	sigprocmask(SIG_SETMASK, &before.mask, NULL);
-}
-
-/*
- * In the child: wait until profil traces it, then call exec. If that fails,
- * write errno to @errors.
- */
-static void __attribute__((noreturn))
-execute(char **argv, const int go[2], int errors)
-{
-	int error;
-	char byte;
-
-	close(go[1]);
-	if (read(go[0], &byte, 1) != 1)
-		_exit(EXIT_FAILED);
-	give_back();
-	execvp(argv[0], argv);
-	error = errno;
-	if (write(errors, &error, sizeof(error)) < 0)
-		_exit(EXIT_FAILED);
-	_exit(EXIT_NOT_FOUND);
-}
-
-/* Trace the child, then let it call exec. */
-static int start(struct session *session, int go)
-{
-	if (trace_attach(session->pid)) {
-		term_warn("cannot trace %s: %s", session->argv[0],
-			  strerror(errno));
+	if (failed) {
+		session_describe(session, what, sizeof(what));
+		if (session->target == TARGET_PROCESSES)
+			snprintf(what, sizeof(what), "process %d", pid);
+		term_warn("cannot profile %s: %s: %s%s", what, failed,
+			  strerror(error), remedy(session, error));
 		return -1;
 	}
-	session->start_ns = now_ns();
-	session->start_unix_ns = clock_ns(CLOCK_REALTIME);
-	return write(go, "", 1) == 1 ? 0 : -1;
-}
-
-/*
- * Read errno from the pipe if exec failed; if it succeeded, the pipe was closed
- * on exec and is empty.
- */
-static int exec_error(const struct session *session, int errors)
-{
-	struct stat status;
-	int error;
-
-	if (read(errors, &error, sizeof(error)) != sizeof(error))
-		return 0;
-	/* The kernel does not permit to execute a directory */
-	if (error == EACCES && !stat(session->argv[0], &status) &&
-	    S_ISDIR(status.st_mode))
-		error = EISDIR;
-	term_warn("%s: %s", session->argv[0], strerror(error));
-	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
+	if (!session->start_ns) {
+		session->start_ns = now_ns();
+		session->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	}
+	return 0;
 }
 
 /**
- * session_run() - run the program to its end
- * @session: program and options
+ * session_wait() - wait for a descriptor, and let the backend read its own
+ * @session: the session
+ * @signals: a descriptor
+ * @other: another one, or -1
+ * @timeout_ms: the longest time to wait, or -1
  *
- * Return: 0, or an enum exit_status after reporting the error.
+ * Return: whether @signals is readable.
  */
-int session_run(struct session *session)
+bool session_wait(struct session *session, int signals, int other,
+		  int timeout_ms)
 {
-	int go[2], errors[2];
-	int signals = take_signals();
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = other, .events = POLLIN },
+		{ .fd = session->backend->descriptor(session),
+		  .events = POLLIN },
+	};
 
-	take_limits();
-	if (signals < 0 || pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
-		fprintf(stderr, "profil: %s\n", strerror(errno));
-		return EXIT_FAILED;
-	}
-	session->pid = fork();
-	if (!session->pid)
-		execute(session->argv, go, errors[1]);
-	close(errors[1]);
-	if (session->pid < 0 || start(session, go[1])) {
-		if (session->pid > 0)
-			kill(session->pid, SIGKILL);
-		return EXIT_FAILED;
-	}
-	trace_follow(session, signals);
-	/* The user's RLIMIT_FSIZE applies to the profile */
-	setrlimit(RLIMIT_FSIZE, &before.size);
-	session->backend->end(session);
-	return exec_error(session, errors[0]);
+	if (poll(fds, 3, timeout_ms) <= 0)
+		return false;
+	if (fds[2].revents)
+		session->backend->drain(session);
+	return fds[0].revents;
 }
 
-void session_free(struct session *session)
+/* Use perf_event_open(2); @failed and @error say why not the module. */
+static int use_perf(struct session *session, const char *failed, int error)
 {
-	size_t i;
+	bool user_only = session->user_only;
+	const char *also;
 
-	for (i = 0; i < session->nr; i++)
-		exec_free(session->execs[i]);
-	free(session->execs);
+	term_warn("%s: %s; %s", failed, strerror(error), device_remedy(error));
+	session->backend = &backend_perf;
+	also = session->backend->open(session);
+	if (also) {
+		term_warn("%s: %s; see /proc/sys/kernel/perf_event_paranoid",
+			  also, strerror(errno));
+		return -1;
+	}
+	term_warn("using perf_event_open%s: no ticks of what lives less than %.3f ms",
+		  session->user_only && !user_only ?
+		  ", in user mode only (see /proc/sys/kernel/perf_event_paranoid)" :
+		  "", session->period_ns / 1e6);
+	return 0;
+}
+
+/**
+ * session_open() - choose the backend
+ *
+ * Return: 0, or -1 after reporting the error.
+ */
+int session_open(struct session *session)
+{
+	const char *failed;
+	int error;
+
+	session->backend = &backend_watch;
+	failed = session->backend->open(session);
+	if (!failed)
+		return 0;
+	error = errno;
+	if (session->target != TARGET_PROGRAM &&
+	    session->target != TARGET_PROCESSES) {
+		term_warn("%s: %s; %s", failed, strerror(error),
+			  device_remedy(error));
+		term_warn("--all, --cgroup and --user need the module");
+		return -1;
+	}
+	return use_perf(session, failed, error);
+}
+
+static int fill_host(struct prf *prf)
+{
+	struct utsname names;
+
+	prf->host.cpus = get_nprocs_conf();
+	prf->host.online = get_nprocs();
+	return uname(&names) ? -1 : prf_add_host(prf, names.nodename,
+						 names.release, names.machine);
+}
+
+static int fill(struct session *session)
+{
+	struct prf *prf = &session->prf;
+	char command[4096];
+
+	session_describe(session, command, sizeof(command));
+	errno = ENOMEM;
+	if (prf_init(prf, command) || fill_host(prf))
+		return -1;
+	prf->start_unix_ns = session->start_unix_ns;
+	prf->wall_ns = session->end_ns - session->start_ns;
+	prf->cpu_ns = session->cpu_ns;
+	prf->flags = session->user_only ? PRF_FLAG_USER_ONLY : 0;
+	if (session->target != TARGET_PROGRAM) {
+		prf->exit_kind = PRF_RUNNING;
+	} else if (WIFSIGNALED(session->status)) {
+		prf->exit_kind = PRF_SIGNALLED;
+		prf->exit_code = WTERMSIG(session->status);
+	} else {
+		prf->exit_code = WEXITSTATUS(session->status);
+	}
+	return 0;
+}
+
+/**
+ * session_end() - stop counting, and make the profile
+ * @session: the session; session_begin() may have failed
+ *
+ * Return: 0, or -1 after reporting the error.
+ */
+int session_end(struct session *session)
+{
+	int failed, error;
+
+	session->end_ns = now_ns();
+	failed = fill(session);
+	error = errno;
+	if (session->backend->end(session) && !failed) {
+		failed = -1;
+		error = errno;
+	}
+	session->prf.period_ns = session->period_ns;
+	session->prf.clock = session->clock;
+	if (failed)
+		term_warn("cannot make the profile: %s", strerror(error));
+	return failed;
 }

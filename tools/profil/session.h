@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * session.h - a session: a program and all its descendants
+ * session.h - a session: what is profiled, and how
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -10,10 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "profil/exec.h"
+#include "prf/prf.h"
 
 struct backend;
-struct samples;
 
 /* Exit statuses of profil itself, as in env(1), nice(1) and timeout(1) */
 enum exit_status {
@@ -23,36 +22,65 @@ enum exit_status {
 };
 
 /**
+ * enum target - whose ticks a session counts
+ * @TARGET_PROGRAM: of a program that profil runs, and of all its descendants
+ * @TARGET_PROCESSES: of running processes, and of all that they start from now
+ *	on
+ * @TARGET_CGROUP: of the processes of a cgroup
+ * @TARGET_USER: of the processes of a user
+ * @TARGET_MACHINE: of everything
+ */
+enum target {
+	TARGET_PROGRAM,
+	TARGET_PROCESSES,
+	TARGET_CGROUP,
+	TARGET_USER,
+	TARGET_MACHINE,
+};
+
+/**
  * struct session - the options and the state of a session
- * @argv: the program and its arguments
+ * @target: whose ticks to count
+ * @argv: the program and its arguments, with TARGET_PROGRAM
+ * @nr_pids: number of processes, with TARGET_PROCESSES
+ * @pids: the processes
+ * @cgroup: path of the cgroup's directory, with TARGET_CGROUP
+ * @uid: the user, with TARGET_USER
+ * @duration_ns: end after this time; 0 to wait
  * @output: path of the output file
  * @named: the user chose it
  * @made: save_check() created it
  * @dos_output: path of the file for MS-DOS, or NULL
  * @dos_made: save_check() created it
- * @bucket: bytes of text for each counter
- * @asked_ns: requested mean CPU time between ticks
+ * @bucket: bytes of text in a bucket
+ * @asked_ns: requested mean CPU time between ticks, 0 for the default
  * @period_ns: actual mean CPU time between ticks
- * @max_regions: maximum number of regions of a profile
  * @per_process: write a file for each process
  * @dos: write a file for MS-DOS PROHIST as well
  * @paragraphs: paragraphs of 16 bytes in each bucket of that file; 0 for as few
  *	as fit
+ * @kernel: count ticks in kernel mode by function, too
  * @user_only: leave out ticks in kernel mode
- * @by_caller: count ticks in kernel mode where the program called the kernel
  * @clock: enum prf_clock
  * @backend: source of the ticks
- * @samples: state of the perf backend
+ * @state: what the backend keeps
+ * @refresh: while attached, to be called once a second; or NULL
  * @start_ns: start, on the monotonic clock
  * @start_unix_ns: start, in nanoseconds since the epoch
- * @wall_ns: duration
+ * @end_ns: end, on the monotonic clock
  * @pid: PID of the program
  * @status: wait status of the program
- * @nr: number of execs
- * @execs: execs in the order in which they started
+ * @cpu_ns: CPU time of the program by the kernel's accounting; 0 if unknown
+ * @prf: the profile
  */
 struct session {
+	enum target target;
 	char **argv;
+	size_t nr_pids;
+	pid_t *pids;
+	const char *cgroup;
+	uid_t uid;
+	uint64_t duration_ns;
 	char *output;
 	bool named;
 	bool made;
@@ -61,29 +89,33 @@ struct session {
 	uint32_t bucket;
 	uint64_t asked_ns;
 	uint64_t period_ns;
-	uint32_t max_regions;
 	bool per_process;
 	bool dos;
 	uint64_t paragraphs;
+	bool kernel;
 	bool user_only;
-	bool by_caller;
 	uint32_t clock;
 	const struct backend *backend;
-	struct samples *samples;
+	void *state;
+	int (*refresh)(struct session *session);
 	uint64_t start_ns;
 	uint64_t start_unix_ns;
-	uint64_t wall_ns;
+	uint64_t end_ns;
 	pid_t pid;
 	int status;
-	size_t nr;
-	struct exec **execs;
+	uint64_t cpu_ns;
+	struct prf prf;
 };
 
 uint64_t now_ns(void);
 void session_ignore_writing(void);
-struct exec *session_add_exec(struct session *session, struct exec *exec);
-void session_ended(struct session *session, pid_t pid, int status);
+int session_open(struct session *session);
+int session_begin(struct session *session, pid_t pid);
+bool session_wait(struct session *session, int signals, int other,
+		  int timeout_ms);
+void session_describe(const struct session *session, char *text, size_t room);
 int session_run(struct session *session);
-void session_free(struct session *session);
+int session_attach(struct session *session);
+int session_end(struct session *session);
 
 #endif /* SESSION_H */

@@ -15,17 +15,28 @@
 
 static enum sum_class class_of(uint32_t kind)
 {
-	if (kind == PRF_PROGRAM)
+	switch (kind) {
+	case PRF_PROGRAM:
 		return SUM_PROGRAM;
-	return kind == PRF_ANONYMOUS ? SUM_OTHER : SUM_LIBRARIES;
+	case PRF_ANONYMOUS:
+		return SUM_OTHER;
+	case PRF_KERNEL_TEXT:
+		return SUM_KERNEL;
+	default:
+		return SUM_LIBRARIES;
+	}
 }
 
-/* What distinguishes DSOs, and the index of the DSO in the sum. */
+/*
+ * What distinguishes DSOs, and the index of the DSO in the sum. Where code was
+ * made at run time, the symbols do: each process has its own at an address.
+ */
 struct key {
 	const char *path;
 	enum sum_class class;
 	uint32_t build_id_len;
 	uint8_t build_id[PRF_BUILD_ID];
+	const struct prf_symbol *symbols;
 	size_t index;
 };
 
@@ -40,7 +51,10 @@ static int compare(const void *a, const void *b)
 		return k->class < l->class ? -1 : 1;
 	if (k->build_id_len != l->build_id_len)
 		return k->build_id_len < l->build_id_len ? -1 : 1;
-	return memcmp(k->build_id, l->build_id, k->build_id_len);
+	order = memcmp(k->build_id, l->build_id, k->build_id_len);
+	if (order || k->symbols == l->symbols)
+		return order;
+	return (uintptr_t)k->symbols < (uintptr_t)l->symbols ? -1 : 1;
 }
 
 static struct key key_of(enum sum_class class, const struct prf_dso *mapping)
@@ -52,6 +66,8 @@ static struct key key_of(enum sum_class class, const struct prf_dso *mapping)
 	};
 
 	memcpy(key.build_id, mapping->build_id, mapping->build_id_len);
+	if (mapping->kind == PRF_ANONYMOUS)
+		key.symbols = mapping->symbols;
 	return key;
 }
 
@@ -133,6 +149,8 @@ static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
 	if (!dso->mapping)
 		dso->mapping = mapping;
 	widen(dso, mapping);
+	if (symbols_add(&dso->symbols, mapping))
+		err(1, NULL);
 	for (i = 0; i < mapping->nr; i++) {
 		const struct prf_bucket *bucket = &mapping->buckets[i];
 		const struct sum_bucket new = {
@@ -196,6 +214,8 @@ static void add_exec(struct sum *sum, const struct prf_exec *exec,
 	numbers->outside += exec->outside;
 	numbers->lost += exec->lost;
 	numbers->left_out += exec->left_out;
+	numbers->coarse += exec->coarse;
+	numbers->unresolved += exec->unresolved;
 	numbers->kernel += exec->kernel;
 	numbers->unfollowed += exec->unfollowed;
 	numbers->unselected += exec->unselected;
@@ -205,7 +225,7 @@ static void add_exec(struct sum *sum, const struct prf_exec *exec,
 	sum->bucket_ticks += exec->kernel_count;
 	add_whole(sum, SUM_KERNEL, exec->kernel_count + exec->left_out,
 		  period_ns);
-	add_whole(sum, SUM_OTHER, exec->outside, period_ns);
+	add_whole(sum, SUM_OTHER, prf_elsewhere(exec), period_ns);
 	if (exec->reach == PRF_NOT_REACHED)
 		add_missed(sum, exec);
 }
@@ -217,7 +237,8 @@ static void add_exec(struct sum *sum, const struct prf_exec *exec,
  */
 void sum_add(struct sum *sum, const struct prf *prf)
 {
-	uint64_t before = sum->numbers.ticks;
+	struct prf_exec *numbers = &sum->numbers;
+	uint64_t before = numbers->ticks, cpu_ns = numbers->cpu_ns;
 	size_t i;
 
 	if (!sum->files) {
@@ -232,9 +253,14 @@ void sum_add(struct sum *sum, const struct prf *prf)
 	sum->wall_ns += prf->wall_ns;
 	for (i = 0; i < prf->nr; i++)
 		add_exec(sum, &prf->execs[i], prf->period_ns);
-	sum->time_ns += (double)(sum->numbers.ticks - before) * prf->period_ns;
-	sum->period_ns = sum->numbers.ticks ?
-		sum->time_ns / sum->numbers.ticks : prf->period_ns;
+	/* What no exec has is known of the run as a whole */
+	if (prf->cpu_ns)
+		numbers->cpu_ns = cpu_ns + prf->cpu_ns;
+	numbers->unfollowed += prf->unfollowed;
+	sum->withheld += prf->withheld;
+	sum->time_ns += (double)(numbers->ticks - before) * prf->period_ns;
+	sum->period_ns = numbers->ticks ? sum->time_ns / numbers->ticks :
+					  prf->period_ns;
 }
 
 static int same_first(const void *a, const void *b)
@@ -421,7 +447,7 @@ bool sum_adds_up(const struct sum *sum)
 
 	return numbers->ticks == numbers->counted + numbers->clipped +
 		numbers->outside + numbers->lost + numbers->left_out +
-		numbers->unselected &&
+		numbers->coarse + numbers->unresolved + numbers->unselected &&
 		numbers->counted == sum->bucket_ticks;
 }
 

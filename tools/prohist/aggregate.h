@@ -129,6 +129,7 @@ struct sum_missed {
  * @wall_ns: sum of the files' durations
  * @time_ns: CPU time of the ticks: each counts the period of its file
  * @numbers: sums of the counts of all execs
+ * @withheld: processes and execs that profil was not permitted to profile
  * @bucket_ticks: ticks in buckets or counted for the kernel
  * @placed: ticks in any of the classes
  * @classes: ticks in each class
@@ -151,6 +152,7 @@ struct sum {
 	double wall_ns;
 	double time_ns;
 	struct prf_exec numbers;
+	uint64_t withheld;
 	uint64_t bucket_ticks;
 	uint64_t placed;
 	uint64_t classes[SUM_CLASSES];

@@ -33,6 +33,7 @@ static const struct column {
 	[COLUMN_SO_FAR] = { "so-far", "so far", 0, 8 },
 	[COLUMN_TIME] = { "time", "seconds", 0, 11 },
 	[COLUMN_BAR] = { "bar", "", 0, 0 },
+	[COLUMN_CGROUP] = { "cgroup", "cgroup", ROW_CGROUP, 0 },
 	[COLUMN_COMM] = { "comm", "program", ROW_COMM, 0 },
 	[COLUMN_PID] = { "pid", "process", ROW_PID, 9 },
 	[COLUMN_DSO] = { "dso", "DSO", ROW_DSO, 0 },
@@ -65,6 +66,8 @@ unsigned int column_key(enum column_id id)
 static const char *text_of(enum column_id id, const struct row *row)
 {
 	switch (id) {
+	case COLUMN_CGROUP:
+		return row->cgroup;
 	case COLUMN_COMM:
 		return row->comm;
 	case COLUMN_DSO:

@@ -26,7 +26,8 @@ static void say_missing(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
 	uint64_t ticks = numbers->lost + numbers->clipped;
-	uint64_t programs = numbers->unfollowed + sum->nr_missed;
+	uint64_t programs = numbers->unfollowed + sum->withheld +
+		sum->nr_missed;
 
 	if (ticks && (double)ticks / numbers->ticks >= MISSING)
 		warnx("%" PRIu64 " of %" PRIu64 " ticks were lost or clipped, and are not in this output",

@@ -47,7 +47,8 @@ static const struct format annotated = { "annotated", print_annotated, 0 };
 
 /* Values of options without a letter. */
 enum {
-	OPTION_COMM = 256,
+	OPTION_CGROUP = 256,
+	OPTION_COMM,
 	OPTION_DEBUGINFOD,
 	OPTION_DEBUGINFO_PATH,
 	OPTION_DSO,
@@ -80,12 +81,14 @@ static const char help[] =
 	"  -l, --lines                show source lines instead of functions\n"
 	"  -n, --top=N                show at most N rows as text (default 30;\n"
 	"                             0 shows all)\n"
-	"      --sort=KEY[,KEY]...    group ticks by comm, pid, dso or symbol (text, csv)\n"
+	"      --sort=KEY[,KEY]...    group ticks by cgroup, comm, pid, dso or symbol (text,\n"
+	"                             csv)\n"
 	"      --fields=FIELD[,FIELD]...\n"
 	"                             print these columns: ticks, percent, error, so-far,\n"
 	"                             time, bar, or a KEY (text, csv)\n"
 	"      --comm=NAME            report only programs of this name\n"
 	"      --pid=PID              report only the process PID\n"
+	"      --cgroup=PATH          report only programs in this cgroup, or below it\n"
 	"      --dso=NAME             report only this DSO; for --format=autofdo, bolt,\n"
 	"                             dos or gmon, the default is the program with the\n"
 	"                             most ticks\n"
@@ -174,7 +177,7 @@ static int parse_keys(struct options *options, char *words)
 		return -1;
 	for (id = ids; *id != COLUMN_END; id++) {
 		if (!column_key(*id))
-			return options_wrong("--sort takes comm, pid, dso and symbol");
+			return options_wrong("--sort takes cgroup, comm, pid, dso and symbol");
 		options->keys |= column_key(*id);
 	}
 	return 0;
@@ -222,6 +225,9 @@ static int parse_option(struct options *options, int letter)
 		return 0;
 	case OPTION_PID:
 		return parse_pid(options, optarg);
+	case OPTION_CGROUP:
+		names_add(&options->selection.cgroups, copy(optarg));
+		return 0;
 	case OPTION_SORT:
 		return parse_keys(options, optarg);
 	case OPTION_SYMBOL:
@@ -381,6 +387,7 @@ int options_parse(struct options *options, int argc, char **argv)
 		{ "lines", no_argument, NULL, 'l' },
 		{ "html", no_argument, NULL, OPTION_HTML },
 		{ "top", required_argument, NULL, 'n' },
+		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
 		{ "comm", required_argument, NULL, OPTION_COMM },
 		{ "dso", required_argument, NULL, OPTION_DSO },
 		{ "fields", required_argument, NULL, OPTION_FIELDS },
@@ -417,7 +424,8 @@ bool options_are_plain(const struct options *options)
 
 	return options->format == formats && !options->diff && !options->keys &&
 		!options->has_fields && !selection->comms.nr &&
-		!selection->pids.nr && !selection->dsos.nr &&
+		!selection->pids.nr && !selection->cgroups.nr &&
+		!selection->dsos.nr &&
 		!selection->symbols.nr;
 }
 

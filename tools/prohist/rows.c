@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rows.c - group ticks by any of program, process, DSO and function
+ * rows.c - group ticks by any of cgroup, program, process, DSO and function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,9 @@ static int by_keys(const void *a, const void *b)
 	const struct row *r = a, *s = b;
 	int order = 0;
 
-	if (r->comm)
+	if (r->cgroup)
+		order = strcmp(r->cgroup, s->cgroup);
+	if (!order && r->comm)
 		order = strcmp(r->comm, s->comm);
 	if (!order && r->pid != s->pid)
 		order = r->pid < s->pid ? -1 : 1;
@@ -44,6 +46,8 @@ static void add_sample(struct rows *rows, const struct sum *sum,
 	rows->list = one_more(rows->list, rows->nr, sizeof(*row));
 	row = &rows->list[rows->nr++];
 	*row = (struct row){ .ticks = sample->ticks, .ns = sample->ns };
+	if (keys & ROW_CGROUP)
+		row->cgroup = exec->cgroup[0] ? exec->cgroup : "[unknown]";
 	if (keys & ROW_COMM)
 		row->comm = base_name(exec->name);
 	if (keys & ROW_PID)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rows.h - ticks by any of program, process, DSO and function
+ * rows.h - ticks by any of cgroup, program, process, DSO and function
  */
 #ifndef ROWS_H
 #define ROWS_H
@@ -12,9 +12,11 @@
 #define ROW_PID		2u
 #define ROW_DSO		4u
 #define ROW_SYMBOL	8u
+#define ROW_CGROUP	16u
 
 /**
  * struct row - ticks of a group; members that it is not grouped by are 0
+ * @cgroup: path of the cgroup, or "[unknown]"
  * @comm: name of the program: its path without directories
  * @pid: PID of the process
  * @dso: the DSO
@@ -23,6 +25,7 @@
  * @ns: their CPU time: each counts the period of its file
  */
 struct row {
+	const char *cgroup;
 	const char *comm;
 	uint32_t pid;
 	const struct sum_dso *dso;

@@ -74,7 +74,8 @@ struct samples samples_of(const struct sum *sum, const struct prf *run,
 		add_mapping(&samples, sum, &exec->dsos[i], run->period_ns);
 	add_whole(&samples, sum, SUM_KERNEL,
 		  exec->kernel_count + exec->left_out, run->period_ns);
-	add_whole(&samples, sum, SUM_OTHER, exec->outside, run->period_ns);
+	add_whole(&samples, sum, SUM_OTHER, prf_elsewhere(exec),
+		  run->period_ns);
 	return samples;
 }
 

@@ -34,6 +34,7 @@ void selection_free(struct selection *selection)
 {
 	names_free(&selection->comms);
 	names_free(&selection->pids);
+	names_free(&selection->cgroups);
 	names_free(&selection->dsos);
 	names_free(&selection->symbols);
 }
@@ -86,13 +87,28 @@ static bool exec_has_comm(const void *exec, const char *name)
 	return !strcmp(base_name(((const struct prf_exec *)exec)->name), name);
 }
 
+/* A cgroup has all those below it. */
+static bool exec_has_cgroup(const void *exec, const char *name)
+{
+	const char *path = ((const struct prf_exec *)exec)->cgroup;
+	size_t length = strlen(name);
+
+	while (length > 1 && name[length - 1] == '/')
+		length--;
+	if (length == 1)
+		return path[0] == '/';
+	return !strncmp(path, name, length) &&
+		(!path[length] || path[length] == '/');
+}
+
 static bool exec_has_pid(const void *exec, const char *name)
 {
 	return ((const struct prf_exec *)exec)->pid == strtoul(name, NULL, 10);
 }
 
 /**
- * select_execs() - remove the execs that --comm and --pid do not select
+ * select_execs() - remove the execs that --comm, --pid and --cgroup do not
+ * select
  *
  * Return: 0, or -1 after reporting a name that there is not.
  */
@@ -100,7 +116,8 @@ int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
 {
 	struct search comms = search_new(&selection->comms);
 	struct search pids = search_new(&selection->pids);
-	const char *comm, *pid;
+	struct search cgroups = search_new(&selection->cgroups);
+	const char *comm, *pid, *cgroup;
 	size_t i, j;
 
 	for (i = 0; i < nr; i++)
@@ -108,18 +125,29 @@ int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
 			const struct prf_exec *exec = &runs[i].execs[j];
 			bool wanted = matches(&comms, exec_has_comm, exec);
 
-			if (!matches(&pids, exec_has_pid, exec) || !wanted)
-				prf_remove_exec(&runs[i], j);
+			if (!matches(&pids, exec_has_pid, exec))
+				wanted = false;
+			if (!matches(&cgroups, exec_has_cgroup, exec))
+				wanted = false;
+			if (wanted)
+				continue;
+			prf_remove_exec(&runs[i], j);
+			/* It is that of all of them */
+			runs[i].cpu_ns = 0;
 		}
 	comm = search_end(&comms);
 	pid = search_end(&pids);
+	cgroup = search_end(&cgroups);
 	if (comm)
 		term_warn("no program '%s' in the profile; --sort=comm lists them",
 			  comm);
 	else if (pid)
 		term_warn("no process %s in the profile; --sort=pid lists them",
 			  pid);
-	return comm || pid ? -1 : 0;
+	else if (cgroup)
+		term_warn("no program in cgroup '%s' in the profile; --sort=cgroup lists the cgroups",
+			  cgroup);
+	return comm || pid || cgroup ? -1 : 0;
 }
 
 static void hide(struct prf_exec *exec, uint64_t *from, uint64_t ticks)
@@ -142,8 +170,11 @@ static void select_whole(struct search *search, struct prf_exec *exec,
 		hide(exec, &exec->left_out, exec->left_out);
 		exec->kernel_count = 0;
 	}
-	if (exec->outside && !matches(search, called, elsewhere))
+	if (prf_elsewhere(exec) && !matches(search, called, elsewhere)) {
 		hide(exec, &exec->outside, exec->outside);
+		hide(exec, &exec->coarse, exec->coarse);
+		hide(exec, &exec->unresolved, exec->unresolved);
+	}
 }
 
 static bool dso_called(const void *dso, const char *name)

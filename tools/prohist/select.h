@@ -21,12 +21,14 @@ struct names {
  * struct selection - what to report; an empty list selects all
  * @comms: names of programs, without directories
  * @pids: PIDs of processes
+ * @cgroups: paths of cgroups
  * @dsos: DSOs: paths, or their ends after a slash
  * @symbols: functions: demangled names, with parameters or without
  */
 struct selection {
 	struct names comms;
 	struct names pids;
+	struct names cgroups;
 	struct names dsos;
 	struct names symbols;
 };

@@ -29,19 +29,23 @@ static void print_outcomes(const struct sum *sum)
 		     "not counted: the counter was not writable");
 	print_number("left out", numbers->left_out,
 		     "in the kernel, excluded");
+	print_number("coarse", numbers->coarse,
+		     "in no bucket: there was none left");
+	print_number("unresolved", numbers->unresolved,
+		     "in no bucket: the mapping was gone");
 	if (numbers->unselected)
 		print_number("unselected", numbers->unselected,
 			     "in other DSOs or functions");
 	print_number("kernel", numbers->kernel,
 		     "in the kernel, included above");
-	printf("ticks = counted + clipped + outside + lost + left out%s: %s\n",
+	printf("ticks = counted + clipped + outside + lost + left out + coarse + unresolved%s: %s\n",
 	       numbers->unselected ? " + unselected" : "",
 	       sum_adds_up(sum) ? "yes" : "NO");
 }
 
 static void print_untimed(const struct sum *sum)
 {
-	const char *remedy = "see KERNEL BACKEND in profil(1)";
+	const char *remedy = "see CONTENTS OF THE FILE in profil(1)";
 
 	if (sum_untimed(sum) <= SUM_UNTIMED)
 		return;
@@ -56,8 +60,11 @@ static void print_missed(const struct sum *sum)
 	size_t i;
 
 	if (sum->numbers.unfollowed)
-		printf("not followed: %" PRIu64 " children\n",
+		printf("not followed: %" PRIu64 " processes\n",
 		       sum->numbers.unfollowed);
+	if (sum->withheld)
+		printf("not permitted: %" PRIu64 " processes and programs\n",
+		       sum->withheld);
 	for (i = 0; i < sum->nr_missed; i++) {
 		printf("not profiled: ");
 		term_name(sum->missed[i].name);

@@ -20,6 +20,7 @@ static const struct {
 	unsigned int key;
 	const char *name;
 } keys[] = {
+	{ ROW_CGROUP, "cgroup" },
 	{ ROW_COMM, "program" },
 	{ ROW_PID, "process" },
 	{ ROW_DSO, "DSO" },
@@ -96,6 +97,8 @@ static void print_name(const struct row *row)
 		term_name(row->dso->path);
 	else if (row->comm)
 		term_name(row->comm);
+	else if (row->cgroup)
+		term_name(row->cgroup);
 	else
 		printf("%" PRIu32, row->pid);
 	if (row->symbol && row->dso && strcmp(row->symbol, row->dso->path)) {
@@ -116,6 +119,8 @@ static void choose_columns(unsigned int by, enum column_id *ids)
 
 	memcpy(ids, first, sizeof(first));
 	ids += sizeof(first) / sizeof(first[0]);
+	if (by & ROW_CGROUP && by & ~(ROW_CGROUP | ROW_PID))
+		*ids++ = COLUMN_CGROUP;
 	if (by & ROW_PID && by != ROW_PID)
 		*ids++ = COLUMN_PID;
 	if (by & ROW_COMM && function)
@@ -168,10 +173,14 @@ static void print_rows(const struct report *report, unsigned int by)
 	free(rows.list);
 }
 
+/* Ticks in the kernel that have no function */
 static void print_hint(const struct sum *sum)
 {
-	if (sum_percent(sum, sum->classes[SUM_KERNEL]) >= KERNEL_MUCH)
-		printf("\n'profil --kernel-by-caller' shows which code calls the kernel\n");
+	const struct sum_dso *kernel = sum_whole(sum, SUM_KERNEL);
+
+	if (kernel && !sum->user_only &&
+	    sum_percent(sum, kernel->ticks) >= KERNEL_MUCH)
+		printf("\nprofil --kernel names the functions of the kernel\n");
 }
 
 /** print_text() - print summary, programs, DSOs and functions */

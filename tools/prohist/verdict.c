@@ -59,7 +59,7 @@ static bool anything_common(const struct diff *diff)
 
 static uint64_t nr_missed(const struct sum *sum)
 {
-	return sum->nr_missed + sum->numbers.unfollowed;
+	return sum->nr_missed + sum->numbers.unfollowed + sum->withheld;
 }
 
 /* A reason why runs, each complete, cannot be compared. */

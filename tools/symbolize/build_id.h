@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * build_id.h - build IDs of ELF files
+ * build_id.h - build IDs of ELF files, and of notes alone
  */
 #ifndef BUILD_ID_H
 #define BUILD_ID_H
 
 #include <stdint.h>
 
-uint32_t build_id_of(const char *path, uint64_t base, uint8_t *id,
-		     uint32_t room);
+struct Elf;
+
+uint32_t build_id_of(struct Elf *elf, uint8_t *id, uint32_t room);
+uint32_t build_id_of_notes(const char *path, uint8_t *id, uint32_t room);
 
 #endif /* BUILD_ID_H */

@@ -21,6 +21,7 @@
 #include "symbolize/symbols.h"
 #include "symbolize/symtab.h"
 #include "symbolize/vdso.h"
+#include "util/array.h"
 #include "util/file.h"
 
 static char *debuginfo_path;
@@ -186,6 +187,64 @@ int symbols_open(struct symbols *symbols, const char *path,
 	return symbols->module ? open_tables(symbols) : 0;
 }
 
+/* A function that only the profile can name; its addresses as in symbols_find() */
+struct code_name {
+	uint64_t start;
+	uint64_t end;
+	const char *name;
+};
+
+/* Number of names that start at or before an address */
+static size_t names_until(const struct symbols *symbols, uint64_t address)
+{
+	return array_until(symbols->names, symbols->nr_names,
+			   sizeof(*symbols->names), address);
+}
+
+/* Add a name, unless another has the place. */
+static int add_name(struct symbols *symbols, const struct code_name *name)
+{
+	size_t at = names_until(symbols, name->start);
+	struct code_name *names = symbols->names;
+
+	if (at && names[at - 1].end > name->start)
+		return 0;
+	if (at < symbols->nr_names && names[at].start < name->end)
+		return 0;
+	names = array_grow(names, symbols->nr_names, sizeof(*names));
+	if (!names)
+		return -1;
+	symbols->names = names;
+	memmove(&names[at + 1], &names[at],
+		(symbols->nr_names++ - at) * sizeof(*names));
+	names[at] = *name;
+	return 0;
+}
+
+/**
+ * symbols_add() - add the functions that a profile names
+ * @symbols: symbols of a DSO
+ * @dso: a mapping of the DSO, which must outlive @symbols
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symbols_add(struct symbols *symbols, const struct prf_dso *dso)
+{
+	size_t i;
+
+	for (i = 0; i < dso->nr_symbols; i++) {
+		const struct code_name name = {
+			.start = dso->pgoff + dso->symbols[i].start,
+			.end = dso->pgoff + dso->symbols[i].end,
+			.name = dso->symbols[i].name,
+		};
+
+		if (add_name(symbols, &name))
+			return -1;
+	}
+	return 0;
+}
+
 /** symbols_close() - free the result of symbols_open() */
 void symbols_close(struct symbols *symbols)
 {
@@ -196,6 +255,7 @@ void symbols_close(struct symbols *symbols)
 	if (symbols->fd >= 0)
 		close(symbols->fd);
 	free(symbols->file);
+	free(symbols->names);
 }
 
 /** symbols_known() - are addresses link-time addresses of a file? */
@@ -312,18 +372,27 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 int symbols_find(const struct symbols *symbols, uint64_t address,
 		 uint64_t bytes, struct symbol *symbol)
 {
+	size_t until;
+
 	symbol->start = address;
 	symbol->end = address + bytes;
 	if (symbols->module)
 		return find_in_file(symbols, address, symbol);
-	if (symbols->label[0] == '[') {
+	until = names_until(symbols, address);
+	if (until && symbols->names[until - 1].end > address) {
+		symbol->start = symbols->names[until - 1].start;
+		symbol->end = symbols->names[until - 1].end;
+		symbol->name = strdup(symbols->names[until - 1].name);
+	} else if (symbols->label[0] == '[') {
 		/* Not a file: use the kernel's name for it, such as [vdso] */
-		symbol->start = 0;
-		symbol->end = UINT64_MAX;
+		symbol->start = until ? symbols->names[until - 1].end : 0;
+		symbol->end = until < symbols->nr_names ?
+			symbols->names[until].start : UINT64_MAX;
 		symbol->name = strdup(symbols->label);
-		return symbol->name ? 0 : -1;
+	} else {
+		return label(symbols, symbol);
 	}
-	return label(symbols, symbol);
+	return symbol->name ? 0 : -1;
 }
 
 static Dwarf_Line *find_line(const struct symbols *symbols,

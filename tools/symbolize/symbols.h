@@ -26,6 +26,8 @@ struct symbols {
 	struct Dwfl_Module *module;
 	struct symtab *symtab;
 	struct units *units;
+	size_t nr_names;
+	struct code_name *names;
 	int fd;
 };
 
@@ -57,6 +59,7 @@ void symbols_look_in(char *path);
 const char *symbols_fetch(bool allow);
 int symbols_open(struct symbols *symbols, const char *path,
 		 const struct prf_dso *dso);
+int symbols_add(struct symbols *symbols, const struct prf_dso *dso);
 void symbols_close(struct symbols *symbols);
 bool symbols_known(const struct symbols *symbols);
 uint64_t symbols_address(const struct symbols *symbols,

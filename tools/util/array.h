@@ -49,4 +49,12 @@ static inline size_t array_until(const void *array, size_t nr, size_t size,
 	return low;
 }
 
+/** array_by_start() - comparison for qsort(), in the order of array_until() */
+static inline int array_by_start(const void *a, const void *b)
+{
+	const uint64_t *start = a, *other = b;
+
+	return (*start > *other) - (*start < *other);
+}
+
 #endif /* ARRAY_H */

@@ -91,6 +91,10 @@ if [ -x "$tool/profil" ]; then
 	done
 	check "not profil's options, then" offers '' profil painter --inter
 	check "profil's output" offers 'one.prf' profil --output = on
+	check 'directories of cgroups' offers 'directory' profil --cgroup = ''
+	check 'a process' test "$(complete_words profil -p $$)" = $$
+	check 'a user' offers 'root' profil --user = roo
+	check 'options of the live view' offers '--top=' profil top --to
 	check 'nothing for an interval' offers '' profil -t ''
 fi
 

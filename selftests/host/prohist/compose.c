@@ -6,7 +6,8 @@
  *
  * A line is one of the following. An "image" line is an exec, and an "object"
  * line a DSO of the exec before it; buckets belong to the DSO before them.
- * "stated" replaces the sums of the exec before it.
+ * So do functions; "cgroup", "unplaced" and "stated" are about the exec before
+ * them, of which "stated" replaces the sums.
  * OFFSET, START, PGOFF, SIZE and BUILD-ID are hexadecimal; BUILD-ID may also be
  * "-" for none.
  *
@@ -17,6 +18,9 @@
  *	stated TICKS CPU-NS COVERED-NS
  *	object KIND START PGOFF SIZE BUCKET-BYTES BUILD-ID PATH
  *	bucket OFFSET COUNT
+ *	cgroup PATH
+ *	unplaced COARSE UNRESOLVED
+ *	function START END NAME
  *	unreached PATH REASON
  */
 #include <inttypes.h>
@@ -86,7 +90,36 @@ static void make_exec(struct prf *prf, const char *line)
 	exec = made(prf_add_exec(prf, path, ""));
 	numbers.name = exec->name;
 	numbers.reason = exec->reason;
+	numbers.cgroup = exec->cgroup;
 	*exec = numbers;
+}
+
+static void make_cgroup(struct prf_exec *exec, const char *line)
+{
+	char path[LINE];
+
+	if (!exec || sscanf(line, "cgroup %[^\n]", path) != 1 ||
+	    prf_set_cgroup(exec, path))
+		bad(line);
+}
+
+static void make_unplaced(struct prf_exec *exec, const char *line)
+{
+	if (!exec || sscanf(line, "unplaced %" SCNu64 " %" SCNu64,
+			    &exec->coarse, &exec->unresolved) != 2)
+		bad(line);
+}
+
+static void make_function(struct prf_exec *exec, const char *line)
+{
+	uint64_t start, end;
+	char name[LINE];
+
+	if (!exec || !exec->nr ||
+	    sscanf(line, "function %" SCNx64 " %" SCNx64 " %[^\n]", &start,
+		   &end, name) != 3 ||
+	    prf_add_symbol(&exec->dsos[exec->nr - 1], start, end, name))
+		bad(line);
 }
 
 static void make_stated(struct prf_exec *exec, const char *line)
@@ -156,6 +189,12 @@ static void make_line(struct prf *prf, const char *line)
 		make_dso(exec, line);
 	else if (!strncmp(line, "bucket ", 7))
 		make_bucket(exec, line);
+	else if (!strncmp(line, "cgroup ", 7))
+		make_cgroup(exec, line);
+	else if (!strncmp(line, "unplaced ", 9))
+		make_unplaced(exec, line);
+	else if (!strncmp(line, "function ", 9))
+		make_function(exec, line);
 	else if (!strncmp(line, "unreached ", 10))
 		make_unreached(prf, line);
 	else
@@ -177,7 +216,7 @@ static void reckon(struct prf *prf)
 		if (exec->ticks)
 			continue;
 		exec->ticks = exec->counted + exec->outside + exec->lost +
-			exec->left_out;
+			exec->left_out + exec->coarse + exec->unresolved;
 		exec->cpu_ns = exec->ticks * prf->period_ns;
 		exec->covered_ns = exec->cpu_ns;
 	}

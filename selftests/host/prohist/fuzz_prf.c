@@ -15,10 +15,11 @@
 
 #include "sample.h"
 
-static uint8_t *wrap(const uint8_t *data, size_t size, size_t *whole)
+static uint8_t *wrap(const uint8_t *data, size_t size, uint32_t version,
+		     size_t *whole)
 {
 	uint8_t *file = malloc(size + 32);
-	uint32_t numbers[2] = { htole32(PRF_VERSION), 0 };
+	uint32_t numbers[2] = { htole32(version), 0 };
 	uint64_t crc;
 
 	if (!file)
@@ -69,12 +70,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct prf_error error;
 	struct dos_prf dos;
+	uint32_t version;
+	uint8_t *file;
 	size_t whole;
-	uint8_t *file = wrap(data, size, &whole);
 
 	read_native(data, size);
-	read_native(file, whole);
-	free(file);
+	for (version = 1; version <= PRF_VERSION; version++) {
+		file = wrap(data, size, version, &whole);
+		read_native(file, whole);
+		free(file);
+	}
 	if (!dos_prf_read(data, size, &dos, &error))
 		free(dos.buckets);
 	return 0;

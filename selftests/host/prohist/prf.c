@@ -102,15 +102,101 @@ TEST_F(prf, what_is_written_is_read)
 	EXPECT_STREQ("6.1.0", prf.host.release);
 	EXPECT_STREQ("x86_64", prf.host.machine);
 	ASSERT_EQ(2, prf.nr);
-	EXPECT_EQ(1026, prf.execs[0].ticks);
+	EXPECT_EQ(1044, prf.execs[0].ticks);
 	EXPECT_STREQ("it is set-user-ID", prf.execs[1].reason);
-	ASSERT_EQ(2, prf.execs[0].nr);
+	EXPECT_STREQ("/user.slice", prf.execs[0].cgroup);
+	EXPECT_EQ(9, prf.execs[0].processes);
+	EXPECT_EQ(2, prf.withheld);
+	ASSERT_EQ(3, prf.execs[0].nr);
 	EXPECT_EQ(1004, prf_dso_ticks(&prf.execs[0].dsos[0]));
+	ASSERT_EQ(2, prf.execs[0].dsos[2].nr_symbols);
+	EXPECT_EQ(0xff0, prf.execs[0].dsos[2].symbols[0].start);
+	EXPECT_STREQ("rest", prf.execs[0].dsos[2].symbols[1].name);
 	data = sample_file(&prf, &size);
 	ASSERT_EQ(self->size, size);
 	EXPECT_EQ(0, memcmp(data, self->data, size));
 	free(data);
 	prf_free(&prf);
+}
+
+/* Remove the bytes that version 2 has added. Return: the length without. */
+static size_t cut(char *payload, size_t size, size_t at, size_t added)
+{
+	memmove(payload + at, payload + at + added, size - added - at);
+	return size - added;
+}
+
+/* Make a file of version 1 of one of version 2, in place. */
+static size_t as_version_1(char *data, size_t size)
+{
+	size_t from = 16, to = 16, payload_size;
+	uint32_t header[2];
+	uint64_t crc;
+
+	data[8] = 1;
+	while (from < size) {
+		memcpy(header, data + from, sizeof(header));
+		payload_size = le32toh(header[1]);
+		memmove(data + to, data + from, 8 + payload_size);
+		from += 8 + payload_size;
+		if (le32toh(header[0]) == PRF_RUN)
+			payload_size = cut(data + to + 8, payload_size, 40, 24);
+		if (le32toh(header[0]) == PRF_EXEC) {
+			memset(data + to + 8 + 100, 0, 4);
+			payload_size = cut(data + to + 8, payload_size, 104,
+					   16);
+		}
+		header[1] = htole32(payload_size);
+		memcpy(data + to + 4, &header[1], 4);
+		to += 8 + payload_size;
+	}
+	crc = htole64(crc32_z(0, (const void *)data, to - 16));
+	memcpy(data + to - 8, &crc, 8);
+	return to;
+}
+
+/*
+ * Version 1 has no cgroup, so nothing but padding may follow the reason; it has
+ * no functions of the kernel, and skips their names.
+ */
+TEST_F(prf, version_1)
+{
+	struct prf_exec *exec = &self->prf.execs[0];
+	struct prf_error error;
+	struct prf prf;
+
+	free(self->data);
+	exec->dsos[2].kind = PRF_LIBRARY;
+	ASSERT_EQ(0, prf_set_cgroup(exec, ""));
+	self->data = sample_file(&self->prf, &self->size);
+	self->size = as_version_1(self->data, self->size);
+	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error)) {
+		TH_LOG("%s at %llu", error.text,
+		       (unsigned long long)error.offset);
+	}
+	EXPECT_STREQ("program -x", prf.command);
+	EXPECT_EQ(15, prf.exit_code);
+	EXPECT_EQ(0, prf.cpu_ns);
+	EXPECT_EQ(0, prf.unfollowed);
+	ASSERT_EQ(2, prf.nr);
+	EXPECT_EQ(1044, prf.execs[0].ticks);
+	EXPECT_EQ(1, prf.execs[0].unfollowed);
+	EXPECT_EQ(0, prf.execs[0].coarse);
+	EXPECT_EQ(0, prf.execs[0].processes);
+	EXPECT_STREQ("/bin/program", prf.execs[0].name);
+	EXPECT_STREQ("", prf.execs[0].cgroup);
+	EXPECT_STREQ("it is set-user-ID", prf.execs[1].reason);
+	ASSERT_EQ(3, prf.execs[0].nr);
+	EXPECT_EQ(1004, prf_dso_ticks(&prf.execs[0].dsos[0]));
+	EXPECT_EQ(0, prf.execs[0].dsos[2].nr_symbols);
+	prf_free(&prf);
+
+#define BAD(at, number, bytes) \
+	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
+	BAD(payload(self->data, PRF_RUN) + 32, PRF_RUNNING, 4);
+	BAD(payload(self->data, PRF_EXEC) + 100, 1, 4);
+	BAD(payload(self->data, PRF_DSO) + 24, PRF_KERNEL_TEXT, 4);
+#undef BAD
 }
 
 TEST_F(prf, every_truncation_is_an_error)
@@ -154,16 +240,20 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	size_t exec = payload(self->data, PRF_EXEC);
 	size_t dso = payload(self->data, PRF_DSO);
 	size_t hist = payload(self->data, PRF_HIST);
+	size_t symbols = payload(self->data, PRF_SYMBOLS);
 
 #define BAD(at, number, bytes) \
 	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
 	EXPECT_EQ(0, try_with(self->data, self->size, run, 1, 8));
-	BAD(8, 2, 4);
+	BAD(8, 0, 4);
+	BAD(8, 3, 4);
 	BAD(12, 1, 4);
 	BAD(run + 24, 0, 4);
 	BAD(run + 24, 4, 4);
 	BAD(run + 28, 2, 4);
-	BAD(run + 32, 2, 4);
+	BAD(run + 32, 3, 4);
+	BAD(run + 48, PRF_MOST + 1, 8);
+	BAD(run + 56, PRF_MOST + 1, 8);
 	BAD(run - 4, 0xfffffff8, 4);
 	BAD(run - 8, PRF_EXEC, 4);
 	BAD(exec - 8, PRF_RUN, 4);
@@ -171,11 +261,12 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	BAD(exec - 8, PRF_HOST, 4);
 	BAD(exec + 32, PRF_MOST + 1, 8);
 	BAD(exec + 96, 2, 4);
-	BAD(exec + 100, 1, 4);
+	BAD(exec + 104, PRF_MOST + 1, 8);
+	BAD(exec + 112, PRF_MOST + 1, 8);
 	BAD(dso - 8, PRF_HIST, 4);
 	BAD(dso + 8, 0x401000, 8);
 	BAD(dso + 24, 0, 4);
-	BAD(dso + 24, 6, 4);
+	BAD(dso + 24, 7, 4);
 	BAD(dso + 28, 33, 4);
 	BAD(hist, 0, 4);
 	BAD(hist, 3, 4);
@@ -184,6 +275,15 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	BAD(hist + 8 + 32, 0x2000, 8);
 	BAD(hist + 16, 0, 8);
 	BAD(hist + 16, PRF_MOST + 1, 8);
+	BAD(symbols, 3, 4);
+	BAD(symbols, 0xffffffff, 4);
+	BAD(symbols, 1, 4);
+	BAD(symbols + 4, 1, 4);
+	BAD(symbols + 8, 0x1010, 8);
+	BAD(symbols + 16, 0xff0, 8);
+	BAD(symbols + 24, 0x100f, 8);
+	BAD(symbols + 32, 0x3001, 8);
+	BAD(symbols - 8, PRF_HOST, 4);
 #undef BAD
 }
 
@@ -194,7 +294,7 @@ TEST_F(prf, sums_have_a_limit)
 	size_t hist = payload(self->data, PRF_HIST);
 	struct prf_dso *dso = &self->prf.execs[0].dsos[0];
 	uint64_t others = prf_dso_ticks(dso) - dso->buckets[0].count +
-		prf_dso_ticks(&self->prf.execs[0].dsos[1]);
+		prf_dso_ticks(&self->prf.execs[0].dsos[2]);
 	uint64_t lost = PRF_MOST - 5;
 
 	free(self->data);

@@ -32,7 +32,17 @@ static inline int sample_dsos(struct prf_exec *exec)
 	dso->start = 0x7fff00000000;
 	dso->end = 0x7fff00002000;
 	dso->kind = PRF_VDSO;
-	return 0;
+	dso = prf_add_dso(exec, "[kernel.kallsyms]");
+	if (!dso)
+		return -1;
+	dso->start = 0x800000;
+	dso->end = 0x803000;
+	dso->kind = PRF_KERNEL_TEXT;
+	dso->bucket_bytes = 4;
+	return prf_add_bucket(dso, 0x1000, 5) ||
+		prf_add_bucket(dso, 0x2000, 1) ||
+		prf_add_symbol(dso, 0xff0, 0x1010, "do_syscall_64") ||
+		prf_add_symbol(dso, 0x1010, 0x3000, "rest") ? -1 : 0;
 }
 
 /* Assumes that these tests never run out of memory. */
@@ -49,6 +59,9 @@ static inline void sample_make(struct prf *prf)
 	prf->flags = PRF_FLAG_USER_ONLY;
 	prf->exit_kind = PRF_SIGNALLED;
 	prf->exit_code = 15;
+	prf->cpu_ns = 1200000000;
+	prf->withheld = 2;
+	prf->unfollowed = 3;
 	if (prf_add_host(prf, "host", "6.1.0", "x86_64"))
 		abort();
 	prf->host.cpus = 4;
@@ -56,18 +69,23 @@ static inline void sample_make(struct prf *prf)
 	exec = prf_add_exec(prf, "/bin/program", "");
 	if (!exec || sample_dsos(exec))
 		abort();
+	if (prf_set_cgroup(exec, "/user.slice"))
+		abort();
+	exec->processes = 9;
+	exec->coarse = 4;
+	exec->unresolved = 8;
 	exec->pid = 7;
 	exec->ppid = 6;
 	exec->start_ns = 5;
 	exec->cpu_ns = 1100000000;
 	exec->covered_ns = 1050000000;
-	exec->ticks = 1026;
-	exec->counted = 1010;
+	exec->ticks = 1044;
+	exec->counted = 1016;
 	exec->clipped = 1;
 	exec->outside = 2;
 	exec->lost = 3;
 	exec->left_out = 10;
-	exec->kernel = 16;
+	exec->kernel = 22;
 	exec->unfollowed = 1;
 	exec->kernel_count = 6;
 	exec = prf_add_exec(prf, "/bin/passwd", "it is set-user-ID");

@@ -17,7 +17,9 @@ describe_build()
 	printf 'image 100 1 0 0 0 /usr/bin/make\n'
 	object 1 555555555000 "$pie" pie_alpha 5
 	object 2 7f0000000000 "$library" own_alpha 3
+	printf 'cgroup /user.slice/build\n'
 	printf 'image 101 20 4 %d 6 /usr/lib/gcc/cc1\n' "$1"
+	printf 'cgroup /user.slice/builders\n'
 	object 1 555555555000 "$fixed" fixed_alpha 400 fixed_beta 200 \
 		_ZN5outer5innerEi 50
 	object 2 7f0000000000 "$library" own_alpha 21
@@ -97,6 +99,60 @@ check 'a function of two DSOs is one' shows \
 check 'the rest is one line' shows '^ +60 +5.9 %  \(6 more\)$' \
 	--sort=comm,dso --top=1
 
+check 'by cgroup' is $'701 /user.slice/builders\n300 [unknown]\n9 /user.slice/build' \
+	--sort=cgroup
+check 'cgroups beside programs' shows \
+	'^ +9  .* /user.slice/build +100 +make$' --sort=cgroup,pid,comm
+check 'a cgroup, but not one that begins like it' is '9 make' --sort=comm \
+	--cgroup=/user.slice/build
+check 'a cgroup has those below it' is $'701 101\n9 100' --sort=pid \
+	--cgroup=/user.slice/
+check 'a cgroup that there is not' fails 1 "no program in cgroup '/x'" \
+	--cgroup=/x
+
+# Names that the profile itself has: of the kernel, whose parts are one in two
+# processes, and of code made at run time, which is not. Ticks beside the
+# functions belong to the whole.
+describe_named()
+{
+	printf 'run 1000000 named\n'
+	printf 'image %d 4 0 0 0 /usr/bin/named\nunplaced 20 10\n' 200
+	printf 'object 6 800000 0 10000 4 abcd [kernel.kallsyms]\n'
+	printf 'bucket 100 50\nbucket 200 7\nbucket 300 3\n'
+	printf 'function 80 180 sys_read\nfunction 1c0 240 sys_write\n'
+	printf 'object 5 900000 7f0000000000 10000 4 - /tmp/perf-200.map\n'
+	printf 'bucket 10 11\nbucket 400 1\nfunction 0 20 early\n'
+	printf 'image %d 0 0 0 0 /usr/bin/named\n' 200
+	printf 'object 6 800000 0 10000 4 abcd [kernel.kallsyms]\n'
+	printf 'bucket 104 5\nbucket 280 2\n'
+	printf 'function 80 180 sys_read\nfunction 260 2a0 sys_open\n'
+	printf 'object 5 900000 7f0000000000 10000 4 - /tmp/perf-200.map\n'
+	printf 'bucket 10 13\nfunction 0 20 late\n'
+}
+describe_named | "$dir/compose" "$dir/named.prf"
+named()
+{
+	"$prohist" --sort=symbol,dso "${@:2}" "$dir/named.prf" |
+		sed -n 's/ +-.* %  #* */ /; s/^ *\([0-9]*\) .* % \(.*\)$/\1 \2/p' |
+		diff <(printf '%s\n' "$1") -
+}
+check 'functions that the profile names' named \
+	'55 sys_read ([kernel.kallsyms])
+30 [elsewhere]
+13 late (perf-200.map)
+11 early (perf-200.map)
+7 sys_write ([kernel.kallsyms])
+4 [kernel]
+3 [kernel.kallsyms]
+2 sys_open ([kernel.kallsyms])
+1 perf-200.map+0x7f0000000400 (perf-200.map)'
+check 'one of them' named '55 sys_read ([kernel.kallsyms])' --symbol=sys_read
+"$prohist" "$dir/named.prf" > "$dir/named.txt"
+check 'ticks without a bucket' has "$dir/named.txt" '^ +coarse +20 '
+check 'ticks without a mapping' has "$dir/named.txt" '^unresolved +10 '
+check 'the sum has both' has "$dir/named.txt" '^ticks = .* [+] unresolved: yes'
+check 'the functions are in the kernel' has "$dir/named.txt" '^ +71 .* kernel$'
+
 # Columns
 check 'columns in their order' shows \
 	'^  program +seconds +ticks$' --fields=comm,time,ticks
@@ -108,7 +164,7 @@ check 'an unknown column' fails 2 "invalid argument 'hits' for --fields" \
 	--fields=ticks,hits
 check 'a column given twice' fails 2 "repeated argument 'ticks'" \
 	--fields=ticks,ticks
-check 'a number is no group' fails 2 '--sort takes comm' --sort=ticks
+check 'a number is no group' fails 2 '--sort takes cgroup, comm' --sort=ticks
 check 'other formats have no columns' fails 2 '--sort and --fields work only' \
 	--fields=ticks --format=json
 
@@ -131,7 +187,7 @@ check 'shares are of what is selected' shows '^ +200  80.0 % ' \
 	--symbol=fixed_beta --symbol=outer::inner
 check 'the summary has the rest' shows '^unselected +760 ' \
 	--symbol=fixed_beta --symbol=outer::inner
-check 'and adds up' shows 'left out \+ unselected: yes$' --symbol=fixed_beta
+check 'and adds up' shows 'unresolved \+ unselected: yes$' --symbol=fixed_beta
 check 'lines of a DSO' shows '^ +24 +100.0 % .*known.c' --dso=libown.so --lines
 check 'no such program' fails 1 "no program 'gcc' in the profile" --comm=gcc
 check 'no such process' fails 1 'no process 7 in the profile' --pid=7

@@ -52,8 +52,11 @@ static void print_numbers(const struct sum *sum)
 	print_member("outside", numbers->outside);
 	print_member("lost", numbers->lost);
 	print_member("left_out", numbers->left_out);
+	print_member("coarse", numbers->coarse);
+	print_member("unresolved", numbers->unresolved);
 	print_member("kernel", numbers->kernel);
 	print_member("unfollowed", numbers->unfollowed);
+	print_member("withheld", sum->withheld);
 	print_member("unselected", numbers->unselected);
 	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
 	       sum->time_ns, sum->wall_ns);

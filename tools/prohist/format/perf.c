@@ -84,10 +84,14 @@ static void put_kernel(struct perf_out *out, uint64_t ticks)
 	out->mode = PERF_RECORD_MISC_USER;
 }
 
-/* A DSO that starts at 0 is the bucket of ticks outside all DSOs. */
+/*
+ * A DSO that starts at 0 is the bucket of ticks outside all DSOs. Functions of
+ * the kernel would get the names that the running one has at their addresses.
+ */
 static void put_exec(struct perf_out *out, const struct prf_exec *exec)
 {
-	uint64_t elsewhere = exec->outside;
+	uint64_t kernel = exec->kernel_count + exec->left_out;
+	uint64_t elsewhere = prf_elsewhere(exec);
 	size_t i;
 
 	out->pid = exec->pid;
@@ -97,11 +101,13 @@ static void put_exec(struct perf_out *out, const struct prf_exec *exec)
 
 		if (!dso->start)
 			elsewhere += prf_dso_ticks(dso);
+		else if (dso->kind == PRF_KERNEL_TEXT)
+			kernel += prf_dso_ticks(dso);
 		else if (dso->nr)
 			put_dso(out, dso);
 	}
 	put_place(out, ELSEWHERE, "[elsewhere]", elsewhere);
-	put_kernel(out, exec->kernel_count + exec->left_out);
+	put_kernel(out, kernel);
 	perf_put_exit(out, exec->ppid);
 }
 

@@ -99,14 +99,15 @@ static void draw_facts(struct svg *svg)
 static void draw_warnings(struct svg *svg)
 {
 	const struct prf_exec *numbers = &svg->sum->numbers;
+	uint64_t missed = numbers->unfollowed + svg->sum->withheld;
 	size_t i;
 
-	if (numbers->clipped || numbers->lost || numbers->unfollowed ||
+	if (numbers->clipped || numbers->lost || missed ||
 	    !sum_adds_up(svg->sum)) {
 		svg_text(svg, SVG_LEFT, svg->y, "warning",
 			 "%" PRIu64 " ticks lost, %" PRIu64
-			 " clipped; %" PRIu64 " children not followed%s",
-			 numbers->lost, numbers->clipped, numbers->unfollowed,
+			 " clipped; %" PRIu64 " processes not followed%s",
+			 numbers->lost, numbers->clipped, missed,
 			 sum_adds_up(svg->sum) ? "" :
 			 "; the ticks do not add up");
 		svg->y += 17;

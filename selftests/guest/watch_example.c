@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_example.c - the report that lib/examples/watch.c prints
+ *
+ * Runs it on a child that burns CPU time in this program's text and in the
+ * kernel: it must name this program, and its numbers must add up.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+
+FIXTURE(watch) {
+	pid_t child;
+	char said[4000];
+};
+
+static void burn_forever(void)
+{
+	volatile unsigned int i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		for (i = 0; i < 1000000; i++)
+			;
+		sched_yield();
+	}
+}
+
+/* Run the example, and keep what it prints. Return: its exit status. */
+static int run_example(FIXTURE_DATA(watch) *self, pid_t pid)
+{
+	char path[4096], command[4200];
+	size_t length;
+	FILE *file;
+
+	helper_path(path, sizeof(path), "hottest");
+	snprintf(command, sizeof(command), "%s %d 2>&1", path, pid);
+	file = popen(command, "r");
+	if (!file)
+		return -1;
+	length = fread(self->said, 1, sizeof(self->said) - 1, file);
+	self->said[length] = '\0';
+	return WEXITSTATUS(pclose(file));
+}
+
+FIXTURE_SETUP(watch)
+{
+	self->child = fork();
+	ASSERT_LE(0, self->child);
+	if (!self->child)
+		burn_forever();
+}
+
+FIXTURE_TEARDOWN(watch)
+{
+	kill(self->child, SIGKILL);
+	waitpid(self->child, NULL, 0);
+}
+
+/* The number at the start of the line with @words; a large one if none has. */
+static uint64_t number(const char *said, const char *words)
+{
+	const char *at = strstr(said, words);
+	unsigned long long value;
+
+	while (at && at > said && at[-1] != '\n')
+		at--;
+	return at && sscanf(at, "%llu", &value) == 1 ? value : UINT64_MAX;
+}
+
+/* The sum of the shares, in percent; the first line names @hottest. */
+static double shares(const char *said, char *hottest)
+{
+	double sum = 0, share;
+	char path[1000];
+
+	*hottest = '\0';
+	while (sscanf(said, " %lf %% %999[^\n]", &share, path) == 2) {
+		if (!*hottest)
+			strcpy(hottest, path);
+		sum += share;
+		said = strchr(said, '\n') + 1;
+	}
+	return sum;
+}
+
+TEST_F(watch, names_the_hottest_file)
+{
+	char own[1000] = "", hottest[1000];
+	double sum;
+
+	ASSERT_EQ(0, run_example(self, self->child));
+	TH_LOG("%s", self->said);
+	ASSERT_LT(0, readlink("/proc/self/exe", own, sizeof(own) - 1));
+	sum = shares(self->said, hottest);
+	EXPECT_STREQ(own, hottest);
+	EXPECT_LT(50, sum);
+	/* Each of five shares is rounded to a tenth */
+	EXPECT_LE(100.0 * number(self->said, "counted, ") /
+		  number(self->said, "ticks, ") - 0.25, sum);
+	EXPECT_GE(100.25, sum);
+}
+
+TEST_F(watch, adds_up)
+{
+	const char *said = self->said;
+
+	ASSERT_EQ(0, run_example(self, self->child));
+	TH_LOG("%s", said);
+	EXPECT_LT(100, number(said, "counted, "));
+	EXPECT_EQ(number(said, "ticks, of which"),
+		  number(said, "counted, ") + number(said, "coarse: ") +
+		  number(said, "in kernel mode") +
+		  number(said, "unresolved: "));
+}
+
+TEST_F(watch, of_no_process_fails)
+{
+	kill(self->child, SIGKILL);
+	waitpid(self->child, NULL, 0);
+	EXPECT_EQ(1, run_example(self, self->child));
+	EXPECT_TRUE(strstr(self->said, strerror(ESRCH)) != NULL);
+	EXPECT_TRUE(strstr(self->said, "hottest PID") != NULL);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_load.c - watches under pressure
+ *
+ * Tables that are full, thousands of processes, mappings that change all the
+ * time, watches that begin and end all the time on a server that works, CPUs
+ * that come and go, requests on one file from many threads. Ticks that find no
+ * room are coarse, but never lost; and nothing takes more memory than the watch
+ * has taken at its start.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "server.h"
+#include "watch.h"
+
+NEEDS_ROOT;
+
+#define PAGE		4096
+#define PLACE		"/run/profil-watch-load"
+#define CGROUP		"/sys/fs/cgroup/profil-watch-load"
+#define CPU1		"/sys/devices/system/cpu/cpu1/online"
+
+#define WORK_NS		(300 * MS)
+
+FIXTURE(full) {
+	struct watch watch;
+	struct profil_watch_status status;
+};
+
+FIXTURE_SETUP(full)
+{
+	self->watch.fd = -1;
+	mkdir(PLACE, 0755);
+	ASSERT_EQ(0, mount("profil", PLACE, "tmpfs", 0, NULL));
+}
+
+FIXTURE_TEARDOWN(full)
+{
+	watch_end(&self->watch);
+	EXPECT_EQ(0, umount2(PLACE, MNT_DETACH));
+}
+
+/* --- tables that are full */
+
+static struct profil_watch_status fill(struct __test_metadata *_metadata,
+				       struct watch *watch,
+				       const struct profil_watch *sizes,
+				       int (*work)(void *))
+{
+	struct child child = child_begin(work, NULL);
+	struct profil_watch request = *sizes;
+	struct profil_watch_status status;
+
+	request.size = sizeof(request);
+	request.target = PROFIL_WATCH_PROCESS;
+	request.id = child.pid;
+	request.period_ns = MS;
+	ASSERT_EQ(0, watch_begin(watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(watch, 0);
+	TH_LOG("%llu ticks: %llu counted, %llu coarse, %llu in kernel mode",
+	       status.ticks, status.counted, status.coarse, status.kernel);
+	EXPECT_EQ(0, status.unresolved);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(watch, &status);
+	return status;
+}
+
+/* Text of which every part is equally busy. */
+#define SLED	(1 << 20)
+
+/* So that it is seen often enough, even if the host runs others meanwhile. */
+#define PASSES	100
+
+static int run_over_much_text(void *unused)
+{
+	unsigned char *sled = mmap(NULL, SLED, PROT_READ | PROT_WRITE |
+				   PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				   0);
+	uint64_t end;
+
+	(void)unused;
+	if (sled == MAP_FAILED)
+		return 1;
+	memset(sled, 0x90, SLED);
+	sled[SLED - 1] = 0xc3;
+	end = process_cpu_ns() + WORK_NS;
+	for (int i = 0; i < PASSES || process_cpu_ns() < end; i++)
+		((void (*)(void))sled)();
+	return 0;
+}
+
+TEST_F(full, of_buckets)
+{
+	const struct profil_watch sizes = { .buckets = 64 };
+
+	self->status = fill(_metadata, &self->watch, &sizes,
+			    run_over_much_text);
+	EXPECT_GE(64, self->status.buckets);
+	EXPECT_LT(0, self->status.coarse);
+	EXPECT_LT(0, watch_object(&self->watch,
+				  PROFIL_OBJECT_ANONYMOUS)->coarse);
+}
+
+#define NR_FILES	24
+
+/* Paths of more than 200 bytes each. */
+static void name_of(char name[300], int i)
+{
+	snprintf(name, 300, PLACE "/%d-%0200d", i, 0);
+}
+
+static int spin_in_many_files(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < NR_FILES; i++) {
+		char name[300];
+		void *code;
+		int fd;
+
+		name_of(name, i);
+		fd = make_code(name);
+		code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+			    0);
+		if (code == MAP_FAILED)
+			return 1;
+		spin_ns(code, WORK_NS / NR_FILES);
+		/* While the kernel looks for the path */
+		usleep(10000);
+		munmap(code, PAGE);
+		close(fd);
+	}
+	return 0;
+}
+
+TEST_F(full, of_objects)
+{
+	const struct profil_watch sizes = { .objects = 8 };
+
+	self->status = fill(_metadata, &self->watch, &sizes,
+			    spin_in_many_files);
+	EXPECT_EQ(8, self->status.objects);
+	EXPECT_LT(0, self->status.coarse);
+	EXPECT_EQ(self->status.coarse, watch_object(&self->watch, 0)->coarse);
+	EXPECT_LT(0, self->status.counted);
+}
+
+TEST_F(full, of_names)
+{
+	const struct profil_watch sizes = { .names = 4096 };
+	uint32_t named = 0, nr;
+
+	self->status = fill(_metadata, &self->watch, &sizes,
+			    spin_in_many_files);
+	usleep(100000);
+	self->status = watch_status(&self->watch);
+	EXPECT_GE(4096, self->status.names);
+	EXPECT_EQ(0, self->status.coarse);
+	nr = watch_nr_objects(&self->watch);
+	for (uint32_t i = PROFIL_OBJECT_FILES; i < nr; i++)
+		named += watch_path(&self->watch, i)[0] != '\0';
+	TH_LOG("%u of %u objects have a path", named, nr - PROFIL_OBJECT_FILES);
+	EXPECT_LT(10, named);
+	EXPECT_GT(20, named);
+	EXPECT_LE(NR_FILES / 2, nr - PROFIL_OBJECT_FILES);
+	EXPECT_SOUND(&self->watch, &self->status);
+}
+
+#define FORKS		10
+
+static int burn_in_children(void *unused)
+{
+	for (int i = 0; i < FORKS; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(burn_100_ms(unused));
+		if (wait_child(child))
+			return 1;
+	}
+	return 0;
+}
+
+TEST_F(full, of_images)
+{
+	const struct profil_watch sizes = {
+		.flags = PROFIL_WATCH_CHILDREN | PROFIL_WATCH_SEPARATE,
+		.images = 3,
+	};
+
+	self->status = fill(_metadata, &self->watch, &sizes, burn_in_children);
+	EXPECT_EQ(3, self->status.images);
+	EXPECT_EQ(0, self->status.unfollowed);
+	EXPECT_EQ(FORKS - 1, watch_image(&self->watch, 0)->processes);
+	EXPECT_LE((FORKS - 1) * 100 * MS,
+		  watch_image(&self->watch, 0)->cpu_time_ns);
+	EXPECT_LT(0, watch_image(&self->watch, 0)->counted);
+	EXPECT_LT(0, watch_image(&self->watch, 2)->counted);
+}
+
+/* --- many processes */
+
+/* A kernel with sanitizers takes ten times as long for each. */
+static int crowd_size(void)
+{
+	return 2000 / slack();
+}
+
+static int crowd(void *pipe_ends)
+{
+	const int *ends = pipe_ends;
+	int nr = crowd_size();
+	char byte;
+
+	for (int i = 0; i < nr; i++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			return 1;
+		if (child)
+			continue;
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1));
+	}
+	close(ends[0]);
+	close(ends[1]);
+	for (int i = 0; i < nr; i++)
+		if (wait(NULL) < 0)
+			return 2;
+	return 0;
+}
+
+TEST(two_thousand_processes)
+{
+	struct profil_watch_status status;
+	struct child child;
+	struct watch watch;
+	int ends[2], tries, nr = crowd_size();
+
+	ASSERT_EQ(0, pipe(ends));
+	child = child_begin(crowd, ends);
+	ASSERT_EQ(0, watch_process(&watch, child.pid, PROFIL_WATCH_CHILDREN));
+	child_go(&child);
+	for (tries = 0; tries < 60000; tries++) {
+		status = watch_status(&watch);
+		if (status.processes > nr)
+			break;
+		usleep(1000);
+	}
+	EXPECT_EQ(nr + 1, status.processes);
+	close(ends[0]);
+	close(ends[1]);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&watch, 0);
+	EXPECT_EQ(0, status.processes);
+	EXPECT_EQ(0, status.unfollowed);
+	EXPECT_EQ(nr + 1, watch_image(&watch, 1)->processes);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&watch, &status);
+	watch_end(&watch);
+}
+
+/* --- mappings that change */
+
+static atomic_bool is_over;
+
+static void *change_mappings(void *unused)
+{
+	while (!atomic_load(&is_over)) {
+		char *page = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		page[0] = 1;
+		mprotect(page, PAGE, PROT_READ);
+		munmap(page, 16 * PAGE);
+	}
+	return unused;
+}
+
+static int change_and_burn(void *unused)
+{
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&threads[i], NULL, change_mappings, NULL))
+			return 1;
+	burn_thread_ns(2 * WORK_NS);
+	atomic_store(&is_over, true);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return unused != NULL;
+}
+
+/* Without this, ticks that find the lock taken have no second chance. */
+static bool can_defer(void)
+{
+	return !system("grep -q '__ksymtab_task_work_add$' /proc/kallsyms");
+}
+
+TEST(mappings_that_change_all_the_time)
+{
+	struct child child = child_begin(change_and_burn, NULL);
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    child.pid, 0);
+	struct profil_watch_status status;
+	struct watch watch;
+
+	request.period_ns = MS / 5;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&watch, 0);
+	TH_LOG("%llu ticks, %llu in kernel mode, %llu unresolved",
+	       status.ticks, status.kernel, status.unresolved);
+	EXPECT_LT(0, status.counted);
+	if (can_defer())
+		EXPECT_GE(status.counted / 1000, status.unresolved);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&watch, &status);
+	watch_end(&watch);
+}
+
+/* --- attaching to a server */
+
+TEST(attaching_to_a_server_again_and_again)
+{
+	uint64_t end = monotonic_ns() + 6 * SECOND;
+	struct server server;
+	uint64_t ticks = 0;
+	unsigned int i;
+
+	ASSERT_EQ(0, server_begin(&server));
+	/* On a busy host fewer rounds will do */
+	for (i = 0; i < 3000 && (i < 50 / slack() || monotonic_ns() < end); i++) {
+		int64_t seen = server_attach(&server, i);
+
+		ASSERT_LE(0, seen);
+		ticks += seen;
+	}
+	TH_LOG("attached %u times, %llu ticks", i, (unsigned long long)ticks);
+	EXPECT_LT(0, ticks);
+	EXPECT_EQ(0, server_end(&server));
+}
+
+/* --- memory */
+
+static uint64_t number_in(const char *path)
+{
+	unsigned long long number = 0;
+	FILE *file = fopen(path, "r");
+
+	if (!file || fscanf(file, "%llu", &number) != 1)
+		number = 0;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Bytes that the module has from vmalloc(). */
+static uint64_t bytes_of_module(void)
+{
+	FILE *file = fopen("/proc/vmallocinfo", "r");
+	unsigned long long bytes, sum = 0;
+	char line[400];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "profil_watch") &&
+		    sscanf(line, "%*s %llu", &bytes) == 1)
+			sum += bytes;
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+static void storm(int nr)
+{
+	char *const argv[] = { "true", NULL };
+	pid_t child;
+
+	while (nr-- && !posix_spawn(&child, "/bin/true", NULL, NULL, argv,
+				    environ))
+		wait_child(child);
+}
+
+/* What the kernel charges in advance, on each CPU. */
+#define IN_ADVANCE	(1 << 20)
+
+TEST(memory_is_what_was_asked_for)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0,
+						    PROFIL_WATCH_SEPARATE);
+	struct profil_watch_status status;
+	uint64_t charged, bytes;
+	struct watch watch;
+
+	/* Without this controller only the kernel's own numbers are compared */
+	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	rmdir(CGROUP);
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	/* The watcher is in the cgroup only while it allocates */
+	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
+	request.buckets = 1 << 18;
+	request.images = 64;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
+	bytes = bytes_of_module();
+	charged = number_in(CGROUP "/memory.current");
+	TH_LOG("map %llu KiB, vmalloc %llu KiB, charged %llu KiB",
+	       watch.as.map_size >> 10, (unsigned long long)bytes >> 10,
+	       (unsigned long long)charged >> 10);
+	EXPECT_LE(watch.as.map_size, bytes);
+	if (!access(CGROUP "/memory.current", F_OK)) {
+		EXPECT_LE(watch.as.map_size, charged);
+		EXPECT_GE(bytes + IN_ADVANCE, charged);
+	}
+	storm(80 / slack());
+	status = watch_status(&watch);
+	EXPECT_LE(64 / slack(), status.images);
+	EXPECT_EQ(bytes, bytes_of_module());
+	EXPECT_GE(charged + IN_ADVANCE, number_in(CGROUP "/memory.current"));
+	watch_end(&watch);
+	/* RCU delays it */
+	for (int tries = 5000; bytes_of_module() && tries; tries--)
+		usleep(1000);
+	EXPECT_EQ(0, bytes_of_module());
+	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)
+		usleep(1000);
+	EXPECT_NE(0, access(CGROUP, F_OK));
+}
+
+/* --- requests at the same time */
+
+struct race {
+	int fd;
+	pid_t pid;
+	int begun;
+	pthread_barrier_t barrier;
+};
+
+static void *race_to_begin(void *argument)
+{
+	struct race *race = argument;
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    race->pid, 0);
+	struct profil_watch_status status = { .size = sizeof(status) };
+	void *table;
+
+	request.buckets = 64;
+	request.images = 2;
+	request.objects = 8;
+	request.names = 4096;
+	pthread_barrier_wait(&race->barrier);
+	if (!ioctl(race->fd, PROFIL_IOC_WATCH, &request))
+		__atomic_fetch_add(&race->begun, 1, __ATOMIC_RELAXED);
+	else if (errno != EBUSY)
+		return argument;
+	table = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, race->fd, 0);
+	if (ioctl(race->fd, PROFIL_IOC_WATCH_STATUS, &status) ||
+	    ioctl(race->fd, PROFIL_IOC_WATCH_STOP, &status))
+		return argument;
+	if (table != MAP_FAILED)
+		munmap(table, PAGE);
+	return NULL;
+}
+
+TEST(requests_on_one_file_at_the_same_time)
+{
+	struct child child = child_begin(burn_100_ms, NULL);
+	struct race race = { .pid = child.pid };
+	pthread_t threads[4];
+	void *failed;
+
+	ASSERT_EQ(0, pthread_barrier_init(&race.barrier, NULL, 4));
+	for (int round = 0; round < 40 / slack(); round++) {
+		race.fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+		race.begun = 0;
+		for (int i = 0; i < 4; i++)
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL,
+						    race_to_begin, &race));
+		for (int i = 0; i < 4; i++) {
+			pthread_join(threads[i], &failed);
+			EXPECT_EQ(NULL, failed);
+		}
+		EXPECT_EQ(1, race.begun);
+		close(race.fd);
+	}
+	EXPECT_EQ(0, child_end(&child));
+}
+
+/* --- CPUs that come and go */
+
+TEST(cpus_that_come_and_go)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct profil_watch_status status;
+	struct child children[2];
+	struct watch watch;
+
+	if (access(CPU1, W_OK))
+		SKIP(return, "the CPUs cannot be switched off");
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	for (int i = 0; i < 2; i++) {
+		children[i] = child_begin(burn_100_ms, NULL);
+		child_go(&children[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		EXPECT_OK(write_file(CPU1, "0"));
+		burn_process_ns(10 * MS);
+		EXPECT_OK(write_file(CPU1, "1"));
+		burn_process_ns(10 * MS);
+	}
+	for (int i = 0; i < 2; i++)
+		EXPECT_EQ(0, child_end(&children[i]));
+	watch_stop(&watch);
+	status = watch_settled(&watch, 0);
+	EXPECT_LE(200 * MS, status.cpu_time_ns);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&watch, &status);
+	watch_end(&watch);
+}
+
+TEST_HARNESS_MAIN

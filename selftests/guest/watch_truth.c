@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_truth.c - the numbers of watches are those of the kernel
+ *
+ * The CPU time that a watch covers is that of getrusage(2) for a process and
+ * that of cpu.stat for a cgroup, and the number of ticks is the one due in it.
+ * A profile of the process's own and a watch beside it both have all ticks.
+ * icount/watch.c has the tests that need an exact clock.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "watch.h"
+
+NEEDS_ROOT;
+
+#define CGROUP		"/sys/fs/cgroup/profil-watch-truth"
+
+#define US		1000ULL
+#define WORK_NS		(200 * MS)
+#define NR_CHILDREN	6
+
+/*
+ * Context switches and interrupts are charged a little earlier or later; and by
+ * much if the host runs others just then.
+ */
+#define PART		0.01
+#define EDGE_NS		(20 * MS)
+
+/* The watch covers what the kernel has charged, but for late beginnings. */
+#define EXPECT_TIME_BUT(what, covered_ns, charged_ns, late_ns) do { \
+	double charged = (charged_ns); \
+	double more_ns = (double)(covered_ns) - charged; \
+	double allowed_ns = slack() * (PART * charged + EDGE_NS + (late_ns)); \
+	TH_LOG("%s: %.3f ms, covered: %+.3f ms", (what), charged / 1e6, \
+	       more_ns / 1e6); \
+	EXPECT_GE(allowed_ns, more_ns); \
+	EXPECT_LE(-allowed_ns, more_ns); \
+} while (0)
+
+#define EXPECT_TIME(what, covered_ns, charged_ns) \
+	EXPECT_TIME_BUT(what, covered_ns, charged_ns, 0)
+
+/*
+ * After a move to another cgroup, a worker of the kernel tells the CPU that
+ * runs the process: some milliseconds later if the machine is busy.
+ */
+#define MOVE_NS		(10 * MS)
+#define MOVES		6
+
+/* Equal times in user mode and in the kernel. */
+static int work(void *unused)
+{
+	uint64_t end = process_cpu_ns() + WORK_NS;
+
+	(void)unused;
+	while (process_cpu_ns() < end) {
+		for (volatile int i = 0; i < 5000; i++)
+			;
+		for (int i = 0; i < 50; i++)
+			syscall(SYS_getppid);
+	}
+	return 0;
+}
+
+static uint64_t usage_ns(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * SECOND +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * US;
+}
+
+FIXTURE(truth) {
+	struct watch watch;
+};
+
+FIXTURE_VARIANT(truth) {
+	uint64_t period_ns;
+};
+
+FIXTURE_VARIANT_ADD(truth, of_1_ms) { .period_ns = MS };
+FIXTURE_VARIANT_ADD(truth, of_200_us) { .period_ns = 200 * US };
+
+FIXTURE_SETUP(truth)
+{
+	self->watch.fd = -1;
+}
+
+FIXTURE_TEARDOWN(truth)
+{
+	watch_end(&self->watch);
+}
+
+/* CPU time of another process until now. */
+static uint64_t used_ns(pid_t pid)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+static void compare(struct __test_metadata *_metadata, struct watch *watch,
+		    uint64_t period_ns, int (*what)(void *))
+{
+	struct child child = child_begin(what, NULL);
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    child.pid, 0);
+	struct profil_watch_status status;
+	struct rusage usage;
+	uint64_t before;
+
+	ASSERT_EQ(0, child_hold(&child));
+	request.period_ns = period_ns;
+	ASSERT_EQ(0, watch_begin(watch, &request));
+	before = used_ns(child.pid);
+	child_go(&child);
+	ASSERT_EQ(child.pid, wait4(child.pid, NULL, 0, &usage));
+	status = watch_settled(watch, 0);
+	EXPECT_TIME("process", status.cpu_time_ns, usage_ns(&usage) - before);
+	EXPECT_EQ(period_ns, status.period_ns);
+	EXPECT_LT(0, status.counted);
+	EXPECT_LT(0, status.kernel);
+	EXPECT_EQ(0, status.unresolved);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(watch, &status);
+}
+
+TEST_F(truth, of_a_process)
+{
+	compare(_metadata, &self->watch, variant->period_ns, work);
+}
+
+static void *work_thread(void *unused)
+{
+	uint64_t end = thread_cpu_ns() + WORK_NS / 4;
+
+	while (thread_cpu_ns() < end)
+		for (volatile int i = 0; i < 5000; i++)
+			;
+	return unused;
+}
+
+static int work_in_threads(void *unused)
+{
+	pthread_t threads[8];
+
+	(void)unused;
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&threads[i], NULL, work_thread, NULL))
+			return 1;
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+TEST_F(truth, of_threads)
+{
+	compare(_metadata, &self->watch, variant->period_ns, work_in_threads);
+}
+
+/* The children's usage and PIDs, which their parent finds out. */
+struct shared {
+	pid_t pids[NR_CHILDREN];
+	uint64_t used_ns[NR_CHILDREN];
+};
+
+static struct shared *share(void)
+{
+	return mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static int fork_workers(void *argument)
+{
+	struct shared *shared = argument;
+	struct rusage usage;
+
+	for (int i = 0; i < NR_CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(work(NULL));
+		shared->pids[i] = child;
+	}
+	for (int i = 0; i < NR_CHILDREN; i++) {
+		if (wait4(shared->pids[i], NULL, 0, &usage) < 0)
+			return 1;
+		shared->used_ns[i] = usage_ns(&usage);
+	}
+	return 0;
+}
+
+/* At the same time, on fewer CPUs than there are children. */
+TEST_F(truth, of_each_child)
+{
+	struct shared *shared = share();
+	struct child child = child_begin(fork_workers, shared);
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+		child.pid, PROFIL_WATCH_CHILDREN | PROFIL_WATCH_SEPARATE);
+	struct profil_watch_status status;
+
+	request.period_ns = variant->period_ns;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&self->watch, 0);
+	EXPECT_SOUND(&self->watch, &status);
+	EXPECT_WATCH_TICKS(&status);
+	for (int i = 0; i < NR_CHILDREN; i++) {
+		const struct profil_watch_image *image =
+			watch_image(&self->watch,
+				    watch_find_pid(&self->watch,
+						   shared->pids[i]));
+		double due = (double)image->cpu_time_ns / variant->period_ns;
+
+		EXPECT_EQ(1, image->processes);
+		EXPECT_TIME("child", image->cpu_time_ns, shared->used_ns[i]);
+		EXPECT_CHANCE("ticks", image_ticks(image), due, due);
+	}
+	munmap(shared, sizeof(*shared));
+}
+
+/* --- cgroups */
+
+static uint64_t cgroup_ns(void)
+{
+	FILE *file = fopen(CGROUP "/cpu.stat", "r");
+	unsigned long long us = 0;
+	char line[100];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "usage_usec %llu", &us) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return us * US;
+}
+
+static int enter_and_fork(void *argument)
+{
+	return write_file(CGROUP "/cgroup.procs", "0") ||
+	       fork_workers(argument);
+}
+
+static int enter_and_work(void *argument)
+{
+	return write_file(CGROUP "/cgroup.procs", "0") || work(argument);
+}
+
+FIXTURE(cgroup) {
+	struct watch watch;
+	int directory;
+};
+
+FIXTURE_SETUP(cgroup)
+{
+	struct profil_watch request;
+
+	rmdir(CGROUP);
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	self->directory = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	request = watch_request(PROFIL_WATCH_CGROUP, self->directory, 0);
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+}
+
+FIXTURE_TEARDOWN(cgroup)
+{
+	int tries = 2000;
+
+	watch_end(&self->watch);
+	close(self->directory);
+	while (rmdir(CGROUP) && --tries)
+		usleep(1000);
+	EXPECT_LT(0, tries);
+}
+
+/* Those that enter it, and what they fork; beside others. */
+TEST_F(cgroup, has_what_the_kernel_charges_to_it)
+{
+	struct shared *shared = share();
+	struct child inside = child_begin(enter_and_fork, shared);
+	struct child outside = child_begin(work, NULL);
+	struct profil_watch_status status;
+	struct stat stats;
+
+	child_go(&inside);
+	EXPECT_EQ(0, child_end(&outside));
+	EXPECT_EQ(0, child_end(&inside));
+	status = watch_settled(&self->watch, 0);
+	EXPECT_TIME("cgroup", status.cpu_time_ns, cgroup_ns());
+	EXPECT_EQ(0, status.unresolved);
+	EXPECT_EQ(0, status.processes);
+	EXPECT_EQ(2, status.images);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&self->watch, &status);
+	ASSERT_EQ(0, stat(CGROUP, &stats));
+	EXPECT_EQ(stats.st_ino, watch_image(&self->watch, 1)->cgroup);
+	EXPECT_EQ(NR_CHILDREN + 1, watch_image(&self->watch, 1)->processes);
+	munmap(shared, sizeof(*shared));
+}
+
+/* Processes that leave it, and come back. */
+static int come_and_go(void *unused)
+{
+	for (int i = 0; i < MOVES / 2; i++)
+		if (write_file(CGROUP "/cgroup.procs", "0") || work(unused) ||
+		    write_file("/sys/fs/cgroup/cgroup.procs", "0") ||
+		    work(unused))
+			return 1;
+	return 0;
+}
+
+TEST_F(cgroup, has_its_part_of_those_that_come_and_go)
+{
+	struct child child = child_begin(come_and_go, NULL);
+	struct profil_watch_status status;
+
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&self->watch, 0);
+	EXPECT_TIME_BUT("cgroup", status.cpu_time_ns, cgroup_ns(),
+			MOVES * MOVE_NS);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&self->watch, &status);
+}
+
+TEST_F(cgroup, has_those_below_it)
+{
+	struct profil_watch_status status;
+	struct child child;
+
+	ASSERT_EQ(0, mkdir(CGROUP "/below", 0755));
+	child = child_begin(work, NULL);
+	ASSERT_LT(0, child.pid);
+	EXPECT_EQ(0, child_end(&child));
+	EXPECT_EQ(0, watch_status(&self->watch).ticks);
+	child = child_begin(enter_and_work, NULL);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&self->watch, 0);
+	EXPECT_LE(WORK_NS - slack() * MOVE_NS, status.cpu_time_ns);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_EQ(0, rmdir(CGROUP "/below"));
+}
+
+/* --- the whole machine */
+
+TEST(the_machine_is_the_sum_of_its_processes)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct shared *shared = share();
+	struct child child = child_begin(fork_workers, shared);
+	const struct profil_watch_image *image;
+	struct profil_watch_status status;
+	uint64_t begin_ns, most_ns, used = 0;
+	struct watch watch;
+	uint32_t kernel;
+
+	begin_ns = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	watch_stop(&watch);
+	most_ns = (monotonic_ns() - begin_ns) * sysconf(_SC_NPROCESSORS_ONLN);
+	status = watch_settled(&watch, 0);
+	for (int i = 0; i < NR_CHILDREN; i++)
+		used += shared->used_ns[i];
+	image = watch_image(&watch, watch_find_image(&watch, "watch_truth"));
+	/* With the test itself, which mostly waits */
+	EXPECT_LE(used * (1 - PART), image->cpu_time_ns);
+	EXPECT_GE(used * 1.2 + slack() * 100 * MS, image->cpu_time_ns);
+	EXPECT_GE(most_ns, status.cpu_time_ns);
+	EXPECT_EQ(0, status.unfollowed);
+	EXPECT_EQ(0, status.withheld);
+	kernel = watch_find_image(&watch, "[kernel]");
+	EXPECT_EQ(PROFIL_IMAGE_KTHREADS, watch_image(&watch, kernel)->flags);
+	EXPECT_EQ(0, watch_image(&watch, kernel)->counted);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&watch, &status);
+	watch_end(&watch);
+	munmap(shared, sizeof(*shared));
+}
+
+/* Idle CPUs have no ticks. */
+TEST(an_idle_machine_has_few_ticks)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct profil_watch_status status;
+	struct watch watch;
+
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	sleep(1);
+	status = watch_stop(&watch);
+	TH_LOG("%.1f ms of 1 s", status.cpu_time_ns / 1e6);
+	EXPECT_GT(SECOND, status.cpu_time_ns);
+	EXPECT_WATCH_CONSERVED(&status);
+	watch_end(&watch);
+}
+
+/* --- a profile of its own */
+
+FIXTURE(beside) {
+	struct watch watch;
+};
+
+FIXTURE_VARIANT(beside) {
+	uint64_t profile_ns;
+	uint64_t watch_ns;
+};
+
+FIXTURE_VARIANT_ADD(beside, a_profile_with_the_same_period) {
+	.profile_ns = MS, .watch_ns = MS
+};
+
+FIXTURE_VARIANT_ADD(beside, a_slower_profile) {
+	.profile_ns = 10 * MS, .watch_ns = 200 * US
+};
+
+FIXTURE_VARIANT_ADD(beside, a_faster_profile) {
+	.profile_ns = 200 * US, .watch_ns = 10 * MS
+};
+
+FIXTURE_SETUP(beside)
+{
+	self->watch.fd = -1;
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	watch_end(&self->watch);
+}
+
+/* Profile itself. The exit status says what is wrong with the profile. */
+static int profile_itself(void *period_ns)
+{
+	static uint32_t bins[1 << 20];
+	struct profil_region regions[] = {
+		region_of(&__executable_start, &etext, bins, 4),
+		overflow_bin(&bins[(1 << 20) - 1], 4),
+	};
+	struct moment from, to;
+	double off_by;
+
+	if (regions[0].size > sizeof(bins) - 4)
+		return 2;
+	from = moment_zero();
+	if (set_regions(regions, 2, 4, (uintptr_t)period_ns, 0))
+		return 3;
+	work(NULL);
+	work(NULL);
+	to = moment_stop();
+	if (to.status.counts.ticks !=
+	    to.status.counts.counted + to.status.counts.outside ||
+	    to.status.counts.counted != sum32(bins, 1 << 20))
+		return 4;
+	off_by = sigmas(to.status.counts.ticks, due_ticks(&from, &to),
+			due_variance(&from, &to));
+	if (off_by < -SIGMAS || off_by > SIGMAS)
+		return 5;
+	return to.status.cpu_time_ns < 2 * WORK_NS ? 6 : 0;
+}
+
+TEST_F(beside, a_watch)
+{
+	struct child child = child_begin(profile_itself,
+					 (void *)variant->profile_ns);
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    child.pid, 0);
+	struct profil_watch_status status;
+	struct rusage usage;
+	uint64_t before;
+	int result;
+
+	ASSERT_EQ(0, child_hold(&child));
+	request.period_ns = variant->watch_ns;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	before = used_ns(child.pid);
+	child_go(&child);
+	ASSERT_EQ(child.pid, wait4(child.pid, &result, 0, &usage));
+	EXPECT_EQ(0, result);
+	status = watch_settled(&self->watch, 0);
+	EXPECT_TIME("process", status.cpu_time_ns, usage_ns(&usage) - before);
+	EXPECT_WATCH_TICKS(&status);
+	EXPECT_SOUND(&self->watch, &status);
+}
+
+TEST_HARNESS_MAIN

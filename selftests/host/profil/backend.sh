@@ -1,0 +1,333 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# backend.sh DIR: tests profil without the module, with perf_event_open(2), on
+# programs that spend known times in known functions. Each share of time is
+# compared with what the program was told to spend; the bounds are some five
+# times as wide as chance makes them.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/lib/check.sh
+. "$(dirname "$0")/../../lib/check.sh"
+
+export LC_ALL=C
+profil=$dir/tools/profil
+load=$dir/load
+work=$dir/backend
+rm -rf "$work"
+mkdir -p "$work"
+# The programs run as another user, too
+chmod 755 "$work"
+cd "$work" || exit
+
+[ ! -e /dev/profil ] || { echo '1..0 # SKIP this machine has the module'; exit; }
+"$profil" -o may.prf true 2> may.err ||
+	{ echo '1..0 # SKIP perf_event_open(2) is not permitted'; exit; }
+
+# run NAME ARGUMENT...: profiles into NAME.prf, and checks the sum of all ticks
+run()
+{
+	local name=$1
+
+	shift
+	"$profil" -o "$name.prf" "$@" > "$name.out" 2> "$name.err" || {
+		cat "$name.err"
+		return 1
+	}
+	balanced "$name"
+}
+
+balanced()
+{
+	"$prohist" -f json "$1.prf" > "$1.json" &&
+		has "$1.json" '"adds_up": true'
+}
+
+# number NAME KEY: a number of the summary
+number()
+{
+	sed -n "s/^    \"$2\": \([0-9]*\).*/\1/p" "$1.json"
+}
+
+# ticks NAME PATTERN: of functions, as "PROGRAM","DSO","FUNCTION"
+ticks()
+{
+	"$prohist" -f csv --sort=comm,dso,symbol "$1.prf" |
+		awk -F, -v pattern="$2" '
+			$1 "," $2 "," $3 ~ pattern { sum += $4 }
+			END { print sum + 0 }'
+}
+
+# between LOW VALUE HIGH
+between()
+{
+	[ "$2" -ge "$1" ] && [ "$2" -le "$3" ] && return
+	echo "$2 is not between $1 and $3"
+	return 1
+}
+
+# share NAME PERCENT PATTERN OTHER: the first functions have so much of the time
+# of both
+share()
+{
+	local first other
+
+	first=$(ticks "$1" "$3")
+	other=$(ticks "$1" "$4")
+	echo "$1: $first ticks of $3, $other of $4"
+	[ $((first + other)) -gt 100 ] || return
+	between $(($2 - 8)) $((100 * first / (first + other))) $(($2 + 8))
+}
+
+alpha='"load",.*"alpha"' beta='"load",.*"beta"'
+
+says_what_it_uses()
+{
+	run what "$load" alpha 1 &&
+		has what.err 'using perf_event_open.*: no ticks of what lives less than 0\.2[0-9]+ ms$' &&
+		has what.json '"clock": "perf_event_open"'
+}
+check 'it names the backend and its limit' says_what_it_uses
+
+refuses()
+{
+	! "$profil" "$1" -o no.prf > no.out 2> no.err || return
+	has no.err 'need the module$' && [ ! -s no.prf ]
+}
+check 'the whole machine needs the module' refuses --all
+check 'so does a user' refuses --user
+check 'so does a cgroup' refuses --cgroup=/sys/fs/cgroup
+
+# Each run draws a prime number of microseconds
+periods()
+{
+	local us
+
+	for _ in {1..8}; do
+		"$profil" -t "$1" -o period.prf true 2> period.err || return
+		us=$(sed -n 's/.* less than \([0-9]*\)\.\([0-9]*\) ms$/\1\2/p' \
+			period.err)
+		us=$((10#$us))
+		between $(($1 * 9 / 10)) "$us" $(($1 * 11 / 10)) || return
+		[ "$(factor "$us")" = "$us: $us" ] || { factor "$us"; return 1; }
+		echo "$us" >> "periods.$1"
+	done
+	[ "$(sort -u "periods.$1" | wc -l)" -gt 1 ]
+}
+check 'periods of 1 ms are primes, and differ' periods 1000
+check 'so are periods of 10 ms' periods 10000
+
+of_functions()
+{
+	run functions "$load" alpha 300 beta 100 &&
+		share functions 75 "$alpha" "$beta"
+}
+check 'functions have their shares' of_functions
+
+of_threads()
+{
+	run threads "$load" thread alpha 300 beta 100 &&
+		share threads 75 "$alpha" "$beta"
+}
+check 'so have threads' of_threads
+
+of_children()
+{
+	run children "$load" alpha 300 fork beta 100 &&
+		share children 75 "$alpha" "$beta" &&
+		has children.json '{"name": "load", "ticks": [0-9]+}\],$'
+}
+check 'so have children, in the same program' of_children
+
+of_programs()
+{
+	run programs "$load" alpha 300 fork exec "$dir/other" alpha 100 &&
+		share programs 75 "$alpha" '"other",.*"alpha"'
+}
+check 'so have programs that it executes' of_programs
+
+of_files()
+{
+	"$profil" -P -o each.prf "$load" alpha 300 fork beta 100 2> each.err ||
+		return
+	set -- each.*.prf
+	[ $# = 2 ] || { ls; return 1; }
+	"$prohist" -f csv --sort=symbol "$1" > first
+	"$prohist" -f csv --sort=symbol "$2" > second
+	cat first second
+	# The parent has alpha, and the child has beta
+	[ "$(grep -l '"alpha"' first second)" != \
+		"$(grep -l '"beta"' first second)" ]
+}
+check 'each process has a file with --per-process' of_files
+
+# dlclose() and dlopen() put the second library where the first one was
+of_libraries()
+{
+	run libraries "$load" open "$dir/libfirst.so" 300 \
+		open "$dir/libsecond.so" 100 || return
+	[ "$(uniq libraries.out | wc -l)" = 1 ] ||
+		echo 'they are at two addresses'
+	share libraries 75 'libfirst\.so"' 'libsecond\.so"'
+}
+check 'libraries at one address have their shares' of_libraries
+
+of_static()
+{
+	run static "$dir/load-static" alpha 300 beta 100 &&
+		share static 75 '"alpha"' '"beta"'
+}
+check 'so has a static program' of_static
+
+of_32_bits()
+{
+	run 32 "$dir/load32" alpha 300 beta 100 &&
+		share 32 75 '"alpha"' '"beta"'
+}
+if [ -x "$dir/load32" ]; then
+	check 'so has a 32-bit program' of_32_bits
+else
+	skip 'so has a 32-bit program' 'the compiler makes none'
+fi
+
+# A child has up to a period without a tick on each CPU, and that is reported
+of_short_children()
+{
+	local seen lost
+
+	run short "$load" times 200 alpha 2 || return
+	seen=$(ticks short "$alpha") lost=$(number short lost)
+	seen=$((seen * $(number short period_ns) / 1000000))
+	echo "alpha has $seen ms of 400; $lost ticks are lost"
+	between 280 "$seen" 480 && [ "$lost" -gt 0 ]
+}
+check 'short children have their ticks' of_short_children
+
+# With a period that is longer than their lives, they have none
+of_shorter_children()
+{
+	run shorter -t 100000 "$load" times 50 alpha 2 || return
+	cat shorter.json
+	[ "$(ticks shorter "$alpha")" -le 2 ] &&
+		[ "$(number shorter ticks)" -gt 0 ] &&
+		[ "$(number shorter lost)" -ge $(($(number shorter ticks) - 2)) ]
+}
+check 'time without ticks is reported as lost' of_shorter_children
+
+# While it is stopped, profil reads no records. On one CPU, the program has more
+# ticks than there is room for
+of_lost_records()
+{
+	local cpu tool
+
+	cpu=$(taskset -cp "$BASHPID" | sed 's/.*: //; s/[-,].*//')
+	"$profil" -t 60 -o late.prf taskset -c "$cpu" \
+		sh -c "$load alpha 1500 times 100 alpha 0.1; echo end" \
+		> late.out 2> late.err &
+	tool=$!
+	sleep 0.3
+	kill -STOP "$tool"
+	until [ -s late.out ]; do
+		sleep 0.1
+	done
+	kill -CONT "$tool"
+	wait "$tool" || { cat late.err; return 1; }
+	has late.err 'records of perf_event_open are lost' && balanced late
+}
+check 'lost records are reported, and the ticks add up' of_lost_records
+
+# While profil runs the program, that may trace its child
+of_tracers()
+{
+	run tracer "$load" alpha 20 untraced
+}
+check 'the program may trace others' of_tracers
+
+is_untraced()
+{
+	run status grep -x 'TracerPid:.0' /proc/self/status
+}
+check 'nothing traces the program' is_untraced
+
+of_running()
+{
+	"$load" thread alpha 9000 beta 9000 &
+	local pid=$!
+
+	sleep 1
+	run running --duration=3 -p "$pid"
+	kill "$pid"
+	[ -s running.json ] || return
+	cat running.json
+	# One in each thread
+	[ "$(ticks running "$alpha")" -gt 50 ] &&
+		[ "$(ticks running "$beta")" -gt 50 ] &&
+		[ "$(ticks running "$alpha|$beta")" -gt \
+			$(($(number running counted) * 8 / 10)) ]
+}
+check 'a running process has its shares' of_running
+
+of_nobody()
+{
+	! "$profil" -o none.prf -p 2147483647 2> none.err || return
+	has none.err 'cannot profile process 2147483647: .*there is no such process'
+}
+check 'a process that does not exist' of_nobody
+
+of_user_mode()
+{
+	run user --user-only "$load" alpha 100 calls 300 || return
+	cat user.json
+	between 50 $((100 * $(number user left_out) / $(number user ticks))) 95 &&
+		between 5 $((100 * $(ticks user "$alpha") /
+			$(number user ticks))) 50
+}
+check 'with --user-only, ticks in the kernel are left out' of_user_mode
+
+# As another user, with the default of perf_event_paranoid
+unprivileged()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+of_others()
+{
+	mkdir -m 777 others && cd others || return
+	unprivileged "$profil" -o nobody.prf "$load" alpha 300 beta 100 \
+		2> nobody.err
+	local status=$?
+
+	cat nobody.err
+	[ "$status" = 0 ] && has nobody.err 'in user mode only' &&
+		balanced nobody && share nobody 75 "$alpha" "$beta" &&
+		! unprivileged "$profil" -o init.prf -p 1 2> init.err &&
+		has init.err 'it belongs to another user'
+}
+# shellcheck disable=SC2310 # that is the condition
+if [ "$(id -u)" = 0 ] && unprivileged true 2> /dev/null &&
+   unprivileged test -x "$profil" && [ "$(< /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
+	check 'other users profile their own in user mode' of_others
+else
+	skip 'other users profile their own in user mode' \
+		'needs root, a directory for all, and perf_event_paranoid=2'
+fi
+cd "$work" || exit
+
+# The kernel shows nothing of a program that changes its user
+of_set_user_id()
+{
+	run suid "$load" alpha 100 fork exec "$work/suid" alpha 100 || return
+	cat suid.json
+	has suid.json '"withheld": 1,' &&
+		[ "$(ticks suid '"suid",')" = 0 ]
+}
+if [ "$(id -u)" = 0 ] && cp "$load" suid && chown 65534 suid &&
+   chmod u+s suid && [ "$(./suid alpha 1; echo $?)" = 0 ]; then
+	check 'a set-user-ID program is withheld' of_set_user_id
+else
+	skip 'a set-user-ID program is withheld' 'needs root'
+fi
+
+finish

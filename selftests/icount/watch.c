@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch.c - what a watch counts is exact
+ *
+ * A process is watched from outside while it burns a known time, takes turns in
+ * step with the clock, or starts many short children. Time counts instructions,
+ * so only what chance there is in the times of ticks remains.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "watch.h"
+
+#define US		1000ULL
+
+/* How often the functions read the clock in each cycle. */
+#define LOOKS		200
+
+/* A system call or a context switch: charged a little earlier or later */
+#define EDGE_NS		(20 * US)
+
+static uint64_t usage_ns(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * SECOND +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * US;
+}
+
+/* Half a microsecond for each 250 instructions. */
+static inline __attribute__((always_inline)) void spend_ns(uint64_t ns)
+{
+	for (; ns >= 500; ns -= 500)
+		asm volatile(".rept 250\n\tnop\n\t.endr");
+}
+
+FIXTURE(watch) {
+	struct watch watch;
+};
+
+FIXTURE_VARIANT(watch) {
+	uint64_t period_ns;
+	uint64_t length_ns;
+};
+
+FIXTURE_VARIANT_ADD(watch, of_100_us) {
+	.period_ns = 100 * US, .length_ns = SECOND,
+};
+
+FIXTURE_VARIANT_ADD(watch, of_1_ms) {
+	.period_ns = MS, .length_ns = 3 * SECOND,
+};
+
+FIXTURE_VARIANT_ADD(watch, of_10_ms) {
+	.period_ns = 10 * MS, .length_ns = 10 * SECOND,
+};
+
+FIXTURE_SETUP(watch)
+{
+	self->watch.fd = -1;
+}
+
+FIXTURE_TEARDOWN(watch)
+{
+	watch_end(&self->watch);
+}
+
+static void begin(struct __test_metadata *_metadata, struct watch *watch,
+		  pid_t pid, uint64_t period_ns, uint32_t flags)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS, pid,
+						    flags);
+
+	request.period_ns = period_ns;
+	ASSERT_EQ(0, watch_begin(watch, &request));
+}
+
+/* --- a loop */
+
+OWN_TEXT(burn) int burn(void *length_ns)
+{
+	uint64_t end = process_cpu_ns() + (uintptr_t)length_ns;
+
+	while (process_cpu_ns() < end)
+		spend_ns(50 * US);
+	return 0;
+}
+
+/* The periods that are cut are the first and the last. */
+TEST_F(watch, has_every_tick_of_a_loop)
+{
+	struct child child = child_begin(burn, (void *)variant->length_ns);
+	struct profil_watch_status status;
+	double due, here;
+
+	begin(_metadata, &self->watch, child.pid, variant->period_ns, 0);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&self->watch, 0);
+	due = (double)status.cpu_time_ns / status.period_ns;
+	here = watch_ticks_of(&self->watch, START_OF(burn), END_OF(burn));
+	TH_LOG("%llu ticks, due %.1f; %.0f in the loop", status.ticks, due,
+	       here);
+	EXPECT_SOUND(&self->watch, &status);
+	EXPECT_EQ(0, status.unresolved);
+	EXPECT_LE(variant->length_ns, status.cpu_time_ns);
+	/* Others run in some periods, too */
+	EXPECT_GE(slack() * (SIGMAS + due / 1000), fabs(status.ticks - due));
+	/* The others fall while the program reads the clock */
+	EXPECT_LE(0.7 / slack() * status.ticks, here);
+}
+
+/* --- turns in step with the clock, as in lockstep.c */
+
+static uint64_t cycle_ns;
+static uint64_t turn_ns;
+
+OWN_TEXT(first) uint64_t first(void)
+{
+	uint64_t now;
+
+	do {
+		spend_ns(cycle_ns / LOOKS);
+		now = monotonic_ns();
+	} while (now % cycle_ns < turn_ns);
+	return now;
+}
+
+OWN_TEXT(second) uint64_t second(void)
+{
+	uint64_t now;
+
+	do {
+		spend_ns(cycle_ns / LOOKS);
+		now = monotonic_ns();
+	} while (now % cycle_ns >= turn_ns);
+	return now;
+}
+
+/* Shared with the test. */
+struct turns {
+	uint64_t length_ns;
+	uint64_t time_ns[2];
+};
+
+static int take_turns(void *argument)
+{
+	struct turns *turns = argument;
+	uint64_t last = second();
+	uint64_t end = last + turns->length_ns;
+
+	while (last < end) {
+		uint64_t middle = first();
+
+		turns->time_ns[0] += middle - last;
+		last = second();
+		turns->time_ns[1] += last - middle;
+	}
+	return 0;
+}
+
+static void lockstep(struct __test_metadata *_metadata, struct watch *watch,
+		     uint64_t period_ns, uint64_t length_ns,
+		     unsigned int percent)
+{
+	struct turns *turns = mmap(NULL, sizeof(*turns), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct profil_watch_status status;
+	double ticks, share, of_first;
+	struct child child;
+
+	cycle_ns = period_ns;
+	turn_ns = period_ns * percent / 100;
+	turns->length_ns = length_ns;
+	child = child_begin(take_turns, turns);
+	begin(_metadata, watch, child.pid, period_ns, 0);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(watch, 0);
+	EXPECT_SOUND(watch, &status);
+	of_first = watch_ticks_of(watch, START_OF(first), END_OF(first));
+	ticks = of_first + watch_ticks_of(watch, START_OF(second),
+					  END_OF(second));
+	share = (double)turns->time_ns[0] /
+		(turns->time_ns[0] + turns->time_ns[1]);
+	/* Those that fall while the program reads the clock are in neither */
+	EXPECT_LE(0.7 / slack() * length_ns / period_ns, ticks);
+	EXPECT_CHANCE("first function", of_first, share * ticks,
+		      share * (1 - share) * ticks);
+	munmap(turns, sizeof(*turns));
+}
+
+TEST_F(watch, is_right_in_step_with_the_clock)
+{
+	lockstep(_metadata, &self->watch, variant->period_ns,
+		 variant->length_ns, 50);
+}
+
+TEST_F(watch, is_right_in_step_with_the_clock_at_90_to_10)
+{
+	lockstep(_metadata, &self->watch, variant->period_ns,
+		 variant->length_ns, 90);
+}
+
+/* --- short children */
+
+#define CHILDREN	200
+#define LIFE_NS		MS
+
+struct lives {
+	uint64_t cpu_ns;
+};
+
+static int start_children(void *argument)
+{
+	struct lives *lives = argument;
+	struct rusage usage;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(burn((void *)LIFE_NS));
+		if (wait4(child, NULL, 0, &usage) != child)
+			return 1;
+		lives->cpu_ns += usage_ns(&usage);
+		/* At all phases of the period */
+		usleep(100 + i * 7919 % 10000);
+	}
+	return 0;
+}
+
+/* Each has its part of a period, and so its part of a tick. */
+TEST_F(watch, has_the_ticks_of_short_children)
+{
+	struct lives *lives = mmap(NULL, sizeof(*lives), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct child child = child_begin(start_children, lives);
+	struct profil_watch_status status;
+	uint64_t covered_ns = 0, ticks = 0;
+	double due, allowed_ns;
+	uint32_t nr;
+
+	begin(_metadata, &self->watch, child.pid, variant->period_ns,
+	      PROFIL_WATCH_CHILDREN | PROFIL_WATCH_SEPARATE);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&self->watch, 0);
+	EXPECT_SOUND(&self->watch, &status);
+	EXPECT_EQ(0, status.unfollowed);
+	nr = watch_nr_images(&self->watch);
+	ASSERT_EQ(CHILDREN + 2, nr);
+	for (uint32_t i = 2; i < nr; i++) {
+		covered_ns += watch_image(&self->watch, i)->cpu_time_ns;
+		ticks += image_ticks(watch_image(&self->watch, i));
+	}
+	due = (double)covered_ns / variant->period_ns;
+	allowed_ns = slack() * (0.01 * lives->cpu_ns + CHILDREN * EDGE_NS);
+	TH_LOG("%.3f ms, covered: %+.3f ms", lives->cpu_ns / 1e6,
+	       ((double)covered_ns - lives->cpu_ns) / 1e6);
+	EXPECT_GE(allowed_ns, fabs((double)covered_ns - lives->cpu_ns));
+	EXPECT_CHANCE("ticks", ticks, due, due);
+	munmap(lives, sizeof(*lives));
+}
+
+/* --- beside a profile of its own */
+
+static int profile_itself(void *length_ns)
+{
+	static uint32_t counter;
+	struct profil_region all = overflow_bin(&counter, 4);
+	struct profil_status last = { .size = sizeof(last) };
+	double due;
+
+	if (set_regions(&all, 1, 4, MS, 0))
+		return 2;
+	burn(length_ns);
+	if (profil_stop(&last, NULL, 0))
+		return 3;
+	due = last.cpu_time_ns / 1e6;
+	if (last.counts.counted != counter)
+		return 4;
+	return fabs(last.counts.ticks - due) > SIGMAS + due / 1000 ? 5 : 0;
+}
+
+TEST_F(watch, and_a_profile_have_every_tick)
+{
+	struct child child = child_begin(profile_itself,
+					 (void *)variant->length_ns);
+	struct profil_watch_status status;
+	double due;
+
+	begin(_metadata, &self->watch, child.pid, variant->period_ns, 0);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&self->watch, 0);
+	due = (double)status.cpu_time_ns / status.period_ns;
+	TH_LOG("%llu ticks, due %.1f", status.ticks, due);
+	EXPECT_SOUND(&self->watch, &status);
+	EXPECT_GE(slack() * (SIGMAS + due / 1000), fabs(status.ticks - due));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# check.sh - functions for tests on the host that are scripts, which source this
+# file with the directory DIR as their argument. DIR has the tools, and all
+# output goes there.
+#
+# The tests use these variables.
+# shellcheck disable=SC2034
+
+set -u
+dir=$1
+here=$(cd "$(dirname "$0")" && pwd -P)
+prohist=$dir/tools/prohist
+number=0 failed=0
+
+# check NAME COMMAND...: a test that passes if the command succeeds
+check()
+{
+	local name=$1
+
+	shift
+	number=$((number + 1))
+	if "$@" > "$dir/log" 2>&1; then
+		echo "ok $number $name"
+	else
+		sed 's/^/# /' "$dir/log"
+		echo "not ok $number $name"
+		failed=1
+	fi
+}
+
+# skip NAME REASON
+skip()
+{
+	number=$((number + 1))
+	echo "ok $number $1 # SKIP $2"
+}
+
+# Succeeds if there are pseudo-terminals: not without /dev/pts
+has_terminals()
+{
+	python3 -c 'import pty; pty.openpty()' 2> /dev/null
+}
+
+# Ends the script, after its last test
+finish()
+{
+	echo "1..$number"
+	exit $failed
+}
+
+has()
+{
+	grep -qE -- "$2" "$1" || { cat "$1"; echo "lacks: $2"; return 1; }
+}
+
+lacks()
+{
+	! grep -E -- "$2" "$1"
+}

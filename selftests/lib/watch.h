@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * watch.h - helpers for the tests of watches
+ *
+ * They use the requests of the device, not the library's functions. Include it
+ * after kselftest_harness.h and common.h.
+ */
+#ifndef SELFTESTS_WATCH_H
+#define SELFTESTS_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/profil.h>
+
+/**
+ * struct watch - a watch and its table
+ * @fd: descriptor of the device; -1 if there is no watch
+ * @as: the request, with the sizes that the device chose
+ * @table: the mapped table
+ */
+struct watch {
+	int fd;
+	struct profil_watch as;
+	const struct profil_watch_table *table;
+};
+
+struct profil_watch watch_request(uint32_t target, uint32_t id, uint32_t flags);
+int watch_begin(struct watch *watch, const struct profil_watch *request);
+int watch_process(struct watch *watch, pid_t pid, uint32_t flags);
+int watch_try(const struct profil_watch *request);
+void watch_end(struct watch *watch);
+
+struct profil_watch_status watch_status(const struct watch *watch);
+struct profil_watch_status watch_settled(const struct watch *watch,
+					 uint32_t processes);
+struct profil_watch_status watch_stop(const struct watch *watch);
+
+uint32_t watch_nr_images(const struct watch *watch);
+uint32_t watch_nr_objects(const struct watch *watch);
+const struct profil_watch_image *watch_image(const struct watch *watch,
+					     uint32_t image);
+const struct profil_watch_object *watch_object(const struct watch *watch,
+					       uint32_t object);
+const struct profil_watch_bucket *watch_bucket(const struct watch *watch,
+					       uint32_t bucket);
+const char *watch_path(const struct watch *watch, uint32_t object);
+const char *watch_path_soon(const struct watch *watch, uint32_t object);
+bool watch_in_use(const struct profil_watch_bucket *bucket);
+
+uint32_t watch_find_image(const struct watch *watch, const char *comm);
+uint32_t watch_find_pid(const struct watch *watch, pid_t pid);
+uint32_t watch_find_object(const struct watch *watch, const char *path);
+uint32_t watch_own_object(const struct watch *watch, const void *text);
+
+/* Any image. */
+#define WATCH_ANY	UINT32_MAX
+
+uint64_t watch_ticks(const struct watch *watch, uint32_t image,
+		     uint32_t object);
+uint64_t watch_ticks_at(const struct watch *watch, uint32_t object,
+			uint64_t from, uint64_t to);
+uint64_t watch_ticks_of(const struct watch *watch, const void *text,
+			const void *end);
+uint64_t image_ticks(const struct profil_watch_image *image);
+
+const char *watch_fault(const struct watch *watch,
+			const struct profil_watch_status *status);
+
+/* Every tick has exactly one outcome, in any status at any time. */
+#define EXPECT_WATCH_CONSERVED(status) \
+	EXPECT_EQ((status)->ticks, (status)->counted + (status)->coarse + \
+		  (status)->kernel + (status)->unresolved)
+
+/*
+ * Check that the whole table agrees with a status that was read after the last
+ * tick.
+ */
+#define EXPECT_SOUND(watch, status) do { \
+	const char *fault = watch_fault((watch), (status)); \
+	if (fault) \
+		TH_LOG("%s", fault); \
+	EXPECT_EQ(NULL, fault); \
+} while (0)
+
+/* Check the number of ticks in the CPU time that the watch covered. */
+#define EXPECT_WATCH_TICKS(status) do { \
+	double due = (double)(status)->cpu_time_ns / (status)->period_ns; \
+	EXPECT_WATCH_CONSERVED(status); \
+	EXPECT_CHANCE("ticks", (status)->ticks, due, due); \
+} while (0)
+
+/**
+ * struct child - a process that waits for the test's permission to work
+ * @pid: its process ID
+ * @go: write end of the pipe that it waits for; -1 once it works
+ */
+struct child {
+	pid_t pid;
+	int go;
+};
+
+struct child child_begin(int (*work)(void *argument), void *argument);
+int child_hold(const struct child *child);
+void child_go(struct child *child);
+int child_end(struct child *child);
+int child_kill(struct child *child);
+
+int burn_100_ms(void *unused);
+int wait_for_signal(void *unused);
+
+int become(uid_t user);
+int put_parameter(const char *name, const char *value);
+int get_parameter(const char *name, char *value, size_t size);
+
+/*
+ * Machine code of void spin(uint64_t rounds), for text that a test maps
+ * wherever it wants.
+ */
+extern const unsigned char spin_code[];
+extern const size_t spin_code_size;
+
+void spin_ns(const void *code, uint64_t ns);
+int make_code(const char *path);
+int write_code(int fd);
+int copy_file(const char *from, const char *to, mode_t mode);
+
+#endif /* SELFTESTS_WATCH_H */

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * profil_attach.c - tools/profil profiles what runs already
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "tool.h"
+#include "tool_fixture.h"
+
+/*
+ * Run a program in the background until stop_program(), or for ever, and wait
+ * until it has been executed. Returns its PID.
+ */
+static pid_t start_program(const char *script)
+{
+	int closed_by_exec[2];
+	pid_t child;
+	char byte;
+
+	if (pipe2(closed_by_exec, O_CLOEXEC))
+		return -1;
+	child = fork();
+	if (!child) {
+		setpgid(0, 0);
+		execl("/bin/sh", "sh", "-c", script, NULL);
+		_exit(99);
+	}
+	close(closed_by_exec[1]);
+	if (read(closed_by_exec[0], &byte, 1))
+		kill(child, SIGKILL);
+	close(closed_by_exec[0]);
+	return child;
+}
+
+static void stop_program(pid_t child)
+{
+	kill(-child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+#define LOOP_FOR_EVER	"while :; do :; done"
+
+/* Run the tool on running processes: the options have them. */
+#define ATTACH(...) \
+	tool_run(&self->run, LIST(__VA_ARGS__), NULL, NO_OPTIONS)
+
+static char *text_of(pid_t pid)
+{
+	static char texts[2][16];
+	static int which;
+
+	which = !which;
+	snprintf(texts[which], sizeof(texts[which]), "%d", pid);
+	return texts[which];
+}
+
+/* Does the process use the time between, and no other? */
+#define EXPECT_SHARE(exec, seconds) do { \
+	TH_LOG("%llu ticks", (unsigned long long)(exec)->ticks); \
+	EXPECT_LT(0.3 * (seconds), (exec)->ticks * \
+		  (self->run.prf.period_ns / 1e9)); \
+	EXPECT_GT(1.5 * (seconds), (exec)->ticks * \
+		  (self->run.prf.period_ns / 1e9)); \
+} while (0)
+
+/* All tests need the module's watches. */
+#define NEED_MODULE() do { \
+	if (!tool_has_module()) \
+		SKIP(return, "no module"); \
+} while (0)
+
+TEST_F(tool, process_for_a_time)
+{
+	pid_t child;
+
+	NEED_MODULE();
+	child = start_program(LOOP_FOR_EVER);
+	ATTACH("-p", text_of(child), "--duration=2");
+	stop_program(child);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	EXPECT_EQ(PRF_RUNNING, self->run.prf.exit_kind);
+	EXPECT_TRUE(strstr(self->run.complained, "ticks of"));
+	EXPECT_FALSE(strstr(self->run.complained, "terminated"));
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_EQ(child, self->run.prf.execs[0].pid);
+	EXPECT_TRUE(strstr(self->run.prf.execs[0].name, "sh"));
+	EXPECT_SUM(&self->run.prf.execs[0]);
+	EXPECT_SHARE(&self->run.prf.execs[0], 2);
+}
+
+/* One has a child already, and the other executes a program later on. */
+TEST_F(tool, processes_and_what_they_start)
+{
+	char path[4096], script[8192];
+	const struct prf_exec *exec;
+	pid_t first, second;
+	size_t i, found = 0;
+
+	NEED_MODULE();
+	helper_path(path, sizeof(path), "workload");
+	snprintf(script, sizeof(script), "sleep 1; %s burn 0 > /dev/null",
+		 path);
+	first = start_program(LOOP_FOR_EVER);
+	second = start_program(script);
+	ATTACH("-p", text_of(first), "--duration=4", text_of(second));
+	stop_program(first);
+	stop_program(second);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	for (i = 0; i < self->run.prf.nr; i++) {
+		exec = &self->run.prf.execs[i];
+		EXPECT_SUM(exec);
+		if (strcmp(exec->name, path))
+			continue;
+		EXPECT_EQ(second, exec->ppid);
+		EXPECT_LT(0.3, exec->ticks *
+			       (self->run.prf.period_ns / 1e9));
+		found++;
+	}
+	EXPECT_EQ(1, found);
+}
+
+/* Without a time, it ends when the processes have ended. */
+TEST_F(tool, until_the_processes_end)
+{
+	pid_t child;
+
+	NEED_MODULE();
+	child = start_program("sleep 1; exit 3");
+	ATTACH("-p", text_of(child));
+	waitpid(child, NULL, 0);
+	EXPECT_TRUE(WIFEXITED(self->run.status));
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(tool_has_file(&self->run, "out.prf"));
+}
+
+TEST_F(tool, until_it_is_interrupted)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	int pipes[3], i;
+	pid_t child, tool;
+
+	NEED_MODULE();
+	child = start_program(LOOP_FOR_EVER);
+	for (i = 0; i < 3; i++) {
+		prf_free(&self->run.prf);
+		tool = tool_start(&self->run, LIST("-p", text_of(child)),
+				  NULL, NO_OPTIONS, pipes);
+		sleep(1);
+		kill(tool, signals[i]);
+		tool_finish(&self->run, tool, pipes);
+		EXPECT_TRUE(WIFEXITED(self->run.status));
+		EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+		EXPECT_EQ(1, self->run.prf.nr);
+	}
+	stop_program(child);
+}
+
+TEST_F(tool, whole_machine)
+{
+	const struct prf_exec *exec = NULL;
+	pid_t child;
+	size_t i;
+
+	NEED_MODULE();
+	if (getuid())
+		SKIP(return, "this needs root");
+	child = start_program(LOOP_FOR_EVER);
+	ATTACH("-a", "-P", "--duration=2");
+	prf_free(&self->run.prf);
+	ATTACH("-a", "--duration=2");
+	stop_program(child);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	for (i = 0; i < self->run.prf.nr; i++) {
+		EXPECT_SUM(&self->run.prf.execs[i]);
+		if (self->run.prf.execs[i].pid == child)
+			exec = &self->run.prf.execs[i];
+	}
+	ASSERT_TRUE(exec);
+	EXPECT_SHARE(exec, 2);
+}
+
+/* An ordinary user has no others in it. */
+TEST_F(tool, own_processes)
+{
+	pid_t other, child;
+	size_t i, found = 0;
+
+	NEED_MODULE();
+	other = start_program(LOOP_FOR_EVER);
+	if (tool_become_nobody(&self->run)) {
+		stop_program(other);
+		SKIP(return, "this needs root");
+	}
+	child = start_program(LOOP_FOR_EVER);
+	ATTACH("--user", "--duration=2");
+	stop_program(child);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	for (i = 0; i < self->run.prf.nr; i++) {
+		EXPECT_NE(other, self->run.prf.execs[i].pid);
+		found += self->run.prf.execs[i].pid == child;
+	}
+	EXPECT_EQ(1, found);
+}
+
+/* Root's processes, and the machine, are not for everybody. */
+TEST_F(tool, not_permitted)
+{
+	pid_t other;
+
+	NEED_MODULE();
+	other = start_program("sleep 100");
+	if (tool_become_nobody(&self->run)) {
+		stop_program(other);
+		SKIP(return, "this needs root");
+	}
+	ATTACH("-p", text_of(other));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "Operation not permitted; "));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
+	ATTACH("-a");
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "CAP_PERFMON"));
+	ATTACH("--user=root");
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "other users"));
+}
+
+#define CGROUPS		"/sys/fs/cgroup"
+
+static int put(const char *path, pid_t pid)
+{
+	FILE *file = fopen(path, "w");
+	int failed = !file || fprintf(file, "%d\n", pid) < 0;
+
+	if (file && fclose(file))
+		failed = -1;
+	return failed;
+}
+
+/* Those in the cgroup and below it, with its path. */
+TEST_F(tool, cgroup)
+{
+	pid_t inside, outside;
+	size_t i, found = 0;
+
+	NEED_MODULE();
+	if (getuid() || (mkdir(CGROUPS "/profil_test", 0755)) ||
+	    mkdir(CGROUPS "/profil_test/below", 0755))
+		SKIP(return, "this makes cgroups of version 2");
+	outside = start_program(LOOP_FOR_EVER);
+	inside = start_program(LOOP_FOR_EVER);
+	EXPECT_EQ(0, put(CGROUPS "/profil_test/below/cgroup.procs", inside));
+	ATTACH("--cgroup=" CGROUPS "/profil_test", "--duration=2");
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	stop_program(outside);
+	stop_program(inside);
+	rmdir(CGROUPS "/profil_test/below");
+	rmdir(CGROUPS "/profil_test");
+	for (i = 0; i < self->run.prf.nr; i++) {
+		EXPECT_NE(outside, self->run.prf.execs[i].pid);
+		if (self->run.prf.execs[i].pid != inside)
+			continue;
+		EXPECT_STREQ("/profil_test/below",
+			     self->run.prf.execs[i].cgroup);
+		EXPECT_SHARE(&self->run.prf.execs[i], 2);
+		found++;
+	}
+	EXPECT_EQ(1, found);
+	ATTACH("--cgroup=/tmp");
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "no directory of a cgroup"));
+}
+
+TEST_F(tool, no_such_process)
+{
+	NEED_MODULE();
+	ATTACH("-p", "2147483647");
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "no such process"));
+	EXPECT_FALSE(tool_has_file(&self->run, "out.prf"));
+}
+
+/* -p was --per-process once. */
+TEST_F(tool, process_that_is_a_program)
+{
+	ATTACH("-p", "sleep", "1");
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "--per-process (-P)"));
+}
+
+TEST_F(tool, one_target)
+{
+	ATTACH("-a", "-p", "1");
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(strstr(self->run.complained, "choose one of"));
+	tool_run(&self->run, LIST("-a"), "/bin/echo", LIST("ran"));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	tool_run(&self->run, LIST("--duration=1"), "/bin/echo", LIST("ran"));
+	EXPECT_EQ(125, WEXITSTATUS(self->run.status));
+	EXPECT_STREQ("", self->run.said);
+}
+
+/* The live view: a block of text for each second, with the hottest function. */
+TEST_F(tool, top)
+{
+	char command[8192], text[4096] = "", path[4096];
+	pid_t child;
+	FILE *top;
+
+	NEED_MODULE();
+	helper_path(path, sizeof(path), "workload");
+	snprintf(command, sizeof(command),
+		 "while %s burn 0 > /dev/null; do :; done", path);
+	child = start_program(command);
+	snprintf(command, sizeof(command),
+		 "%s top -p %d --duration=8 --top=2", self->run.tool, child);
+	top = popen(command, "r");
+	ASSERT_TRUE(top);
+	EXPECT_LT(0, fread(text, 1, sizeof(text) - 1, top));
+	EXPECT_EQ(0, pclose(top));
+	stop_program(child);
+	TH_LOG("%.300s", text);
+	EXPECT_TRUE(strstr(text, "percent    ticks  function"));
+	EXPECT_TRUE(strstr(text, "often (workload)"));
+	EXPECT_FALSE(strchr(text, '\033'));
+}
+
+TEST_HARNESS_MAIN

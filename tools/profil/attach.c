@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * attach.c - profile what runs already, until it ends or the user ends it
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "profil/backend.h"
+#include "profil/session.h"
+
+#define REFRESH_NS	1000000000ULL
+
+/*
+ * The signals that end the session. A shell has its background jobs ignore
+ * SIGINT, and profil nevertheless ends by it; SIGHUP stays ignored under
+ * nohup(1).
+ */
+static int take_signals(void)
+{
+	struct sigaction action;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaction(SIGHUP, NULL, &action);
+	if (action.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	return signalfd(-1, &mask, SFD_CLOEXEC);
+}
+
+/* Open a pidfd for each process; -1 for one that has ended. */
+static int *open_processes(const struct session *session)
+{
+	int *fds = calloc(session->nr_pids + 1, sizeof(*fds));
+	size_t i;
+
+	for (i = 0; fds && i < session->nr_pids; i++)
+		fds[i] = syscall(SYS_pidfd_open, session->pids[i], 0);
+	return fds;
+}
+
+/* Close the pidfds of those that have ended; returns one of the others. */
+static int one_alive(const struct session *session, int *fds)
+{
+	int alive = -1;
+	size_t i;
+
+	for (i = 0; i < session->nr_pids; i++) {
+		struct pollfd fd = { .fd = fds[i], .events = POLLIN };
+
+		if (fds[i] < 0)
+			continue;
+		if (poll(&fd, 1, 0) <= 0) {
+			alive = fds[i];
+			continue;
+		}
+		close(fds[i]);
+		fds[i] = -1;
+	}
+	return alive;
+}
+
+/* Milliseconds until a time, rounded up; -1 if it is 0, for never */
+static int time_until(uint64_t ns)
+{
+	uint64_t now = now_ns();
+
+	if (!ns)
+		return -1;
+	return now >= ns ? 0 : (ns - now + 999999) / 1000000;
+}
+
+static int earlier(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/*
+ * Wait for a signal, the end of the time, or that of all processes. It is
+ * enough to wait for one process at a time.
+ */
+static int wait_for_end(struct session *session, int signals, int *fds)
+{
+	uint64_t end = 0, next = 0;
+
+	if (session->duration_ns)
+		end = session->start_ns + session->duration_ns;
+	if (session->refresh)
+		next = session->start_ns + REFRESH_NS;
+	for (;;) {
+		int alive = one_alive(session, fds);
+
+		if (!time_until(end) || (session->nr_pids && alive < 0) ||
+		    session_wait(session, signals, alive,
+				 earlier(time_until(end), time_until(next))))
+			return 0;
+		if (time_until(next))
+			continue;
+		next = now_ns() + REFRESH_NS;
+		if (session->refresh(session))
+			return -1;
+	}
+}
+
+static int begin(struct session *session)
+{
+	size_t i;
+
+	if (session->target != TARGET_PROCESSES)
+		return session_begin(session, 0);
+	for (i = 0; i < session->nr_pids; i++)
+		if (session_begin(session, session->pids[i]))
+			return -1;
+	return 0;
+}
+
+/**
+ * session_attach() - profile what runs already
+ * @session: target and options
+ *
+ * Return: 0, or an enum exit_status after reporting the error.
+ */
+int session_attach(struct session *session)
+{
+	int signals = take_signals();
+	int *fds = open_processes(session);
+	int failed;
+
+	if (signals < 0 || !fds) {
+		fprintf(stderr, "profil: %s\n", strerror(errno));
+		free(fds);
+		return EXIT_FAILED;
+	}
+	if (begin(session)) {
+		free(fds);
+		return EXIT_FAILED;
+	}
+	failed = wait_for_end(session, signals, fds);
+	free(fds);
+	return failed ? EXIT_FAILED : 0;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * backend_watch.c - the module counts ticks in a table that profil maps
+ *
+ * Nothing happens in the programs that are profiled. There is one watch for a
+ * session, or one for each process to which profil attaches.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "profil/backend_watch.h"
+#include "profil/record.h"
+#include "util/array.h"
+
+/*
+ * After a stop, threads on their way out of the kernel bring their last ticks
+ * within this time, unless they are not let run.
+ */
+#define LAST_TICKS_NS	100000000ULL
+#define LOOK_US		500
+
+/**
+ * struct watches - state of the backend
+ * @info: features and limits of the device
+ * @nr: number of watches
+ * @list: the watches
+ */
+struct watches {
+	struct profil_info info;
+	size_t nr;
+	struct watch *list;
+};
+
+static const char *backend_open(struct session *session)
+{
+	struct watches *watches = calloc(1, sizeof(*watches));
+
+	if (!watches)
+		return "malloc";
+	if (watch_info(&watches->info)) {
+		free(watches);
+		return PROFIL_DEVICE;
+	}
+	session->state = watches;
+	session->clock = watches->info.clock == PROFIL_CLOCK_HRTIMER ?
+			 PRF_CLOCK_HRTIMER : PRF_CLOCK_PERF;
+	return NULL;
+}
+
+static const char *check_period(const struct session *session,
+				const struct profil_info *info)
+{
+	if (!session->asked_ns)
+		return NULL;
+	if (session->asked_ns >= info->min_period_ns &&
+	    session->asked_ns <= info->max_period_ns)
+		return NULL;
+	errno = ERANGE;
+	return "--interval";
+}
+
+static const char *begin(struct session *session, pid_t pid)
+{
+	struct watches *watches = session->state;
+	const char *failed = check_period(session, &watches->info);
+	struct watch *list;
+
+	if (failed)
+		return failed;
+	list = array_grow(watches->list, watches->nr, sizeof(*list));
+	if (!list)
+		return "malloc";
+	watches->list = list;
+	return watch_start(&list[watches->nr++], session, pid,
+			   &session->period_ns);
+}
+
+static int descriptor(const struct session *session)
+{
+	return -1;
+}
+
+static void drain(struct session *session)
+{
+}
+
+/* Stop a watch; returns the ticks that are still on their way. */
+static uint64_t stop(const struct watch *watch,
+		     struct profil_watch_status *status)
+{
+	uint64_t end_ns = now_ns() + LAST_TICKS_NS;
+
+	watch_status(watch, PROFIL_IOC_WATCH_STOP, status);
+	while (status->pending && now_ns() < end_ns) {
+		usleep(LOOK_US);
+		watch_status(watch, PROFIL_IOC_WATCH_STATUS, status);
+	}
+	return status->pending;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct prf_exec *e = a, *f = b;
+
+	if (e->start_ns != f->start_ns)
+		return e->start_ns < f->start_ns ? -1 : 1;
+	return (e->pid > f->pid) - (e->pid < f->pid);
+}
+
+static int record(struct session *session, const struct watch *watch)
+{
+	struct record *record = record_new(session, watch);
+	int failed;
+
+	if (!record)
+		return -1;
+	failed = record_add(record, &session->prf);
+	record_free(record);
+	return failed;
+}
+
+static int take(struct session *session, const struct watch *watch)
+{
+	struct profil_watch_status status;
+	struct prf *prf = &session->prf;
+	size_t before = prf->nr;
+	uint64_t pending = stop(watch, &status);
+
+	prf->withheld += status.withheld;
+	prf->unfollowed += status.unfollowed;
+	if (record(session, watch))
+		return -1;
+	/* They belong to one of these execs, but nobody knows to which */
+	if (pending && prf->nr > before) {
+		prf->execs[before].lost += pending;
+		prf->execs[before].ticks += pending;
+	}
+	return 0;
+}
+
+static int end(struct session *session)
+{
+	struct watches *watches = session->state;
+	struct prf *prf = &session->prf;
+	int failed = 0, error = 0;
+	size_t i;
+
+	for (i = 0; i < watches->nr; i++) {
+		if (!failed && watches->list[i].table &&
+		    take(session, &watches->list[i])) {
+			failed = -1;
+			error = errno;
+		}
+		watch_end(&watches->list[i]);
+	}
+	if (prf->nr)
+		qsort(prf->execs, prf->nr, sizeof(*prf->execs), by_start);
+	free(watches->list);
+	free(watches);
+	errno = error;
+	return failed;
+}
+
+/** backend_watches() - the watches of a session whose backend this is */
+size_t backend_watches(const struct session *session,
+		       const struct watch **watches)
+{
+	const struct watches *state = session->state;
+
+	*watches = state->list;
+	return state->nr;
+}
+
+const struct backend backend_watch = {
+	.open = backend_open,
+	.begin = begin,
+	.descriptor = descriptor,
+	.drain = drain,
+	.end = end,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * backend_watch.h - the watches of a session
+ */
+#ifndef BACKEND_WATCH_H
+#define BACKEND_WATCH_H
+
+#include "profil/backend.h"
+#include "profil/watch.h"
+
+size_t backend_watches(const struct session *session,
+		       const struct watch **watches);
+
+#endif /* BACKEND_WATCH_H */

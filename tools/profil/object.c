@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * object.c - what the file of a watch's object says about it
+ *
+ * The module knows a file by its numbers and its path as of first sight. The
+ * path may lead elsewhere now, or be that of another mount namespace.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "profil/object.h"
+#include "symbolize/build_id.h"
+#include "symbolize/vdso.h"
+#include "util/file.h"
+
+#define DELETED	" (deleted)"
+
+/* Does the process live in another mount namespace, which profil may enter? */
+static bool is_elsewhere(pid_t pid)
+{
+	char path[64], own[64], other[64];
+	ssize_t length, other_length;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	length = readlink("/proc/self/ns/mnt", own, sizeof(own));
+	other_length = readlink(path, other, sizeof(other));
+	return pid && length > 0 && other_length > 0 &&
+		(length != other_length || memcmp(own, other, length));
+}
+
+/**
+ * process_path() - path by which profil opens a file of a process
+ * @pid: the process, which may have ended
+ * @path: path of the file in the mount namespace of the process
+ *
+ * Return: the path, to be freed, or NULL if out of memory.
+ */
+char *process_path(pid_t pid, const char *path)
+{
+	char *where;
+
+	if (!is_elsewhere(pid))
+		return strdup(path);
+	return asprintf(&where, "/proc/%d/root%s", pid, path) < 0 ? NULL :
+								    where;
+}
+
+/*
+ * Is the file the one that was mapped? On overlayfs and btrfs, stat() reports
+ * other numbers than those of the inode that the module has seen: there the
+ * build ID alone tells.
+ */
+static bool is_same(int fd, const struct stat *now,
+		    const struct profil_watch_object *object)
+{
+	struct statfs system;
+
+	if (now->st_ino == object->inode && now->st_dev == object->device)
+		return true;
+	return !fstatfs(fd, &system) &&
+		((uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC ||
+		 (uint32_t)system.f_type == BTRFS_SUPER_MAGIC);
+}
+
+static void read_segments(struct object *object, Elf *elf)
+{
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (elf_getphdrnum(elf, &nr))
+		return;
+	object->start = UINT64_MAX;
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X) ||
+		    phdr.p_filesz > INT64_MAX - phdr.p_offset % INT64_MAX)
+			continue;
+		if (phdr.p_offset < object->start)
+			object->start = phdr.p_offset;
+		if (phdr.p_offset + phdr.p_filesz > object->end)
+			object->end = phdr.p_offset + phdr.p_filesz;
+	}
+}
+
+static void read_elf(struct object *object, int fd)
+{
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF) {
+		object->build_id_len = build_id_of(elf, object->build_id,
+						   sizeof(object->build_id));
+		object->is_32 = gelf_getclass(elf) == ELFCLASS32;
+		read_segments(object, elf);
+	}
+	elf_end(elf);
+}
+
+static int mark_deleted(struct object *object)
+{
+	char *path;
+
+	if (asprintf(&path, "%s" DELETED, object->path) < 0)
+		return -1;
+	free(object->path);
+	object->path = path;
+	free(object->where);
+	object->where = NULL;
+	return 0;
+}
+
+static bool is_deleted(const char *path)
+{
+	size_t length = strlen(path), end = strlen(DELETED);
+
+	return length > end && !strcmp(path + length - end, DELETED);
+}
+
+/* Read the file, if it is still at its path. */
+static int read_file(struct object *object,
+		     const struct profil_watch_object *seen)
+{
+	struct stat now;
+	int fd, result = 0;
+
+	object->where = process_path(seen->pid, object->path);
+	if (!object->where)
+		return -1;
+	fd = file_open_plain(object->where, &now);
+	if (fd < 0)
+		return 0;
+	if (is_same(fd, &now, seen))
+		read_elf(object, fd);
+	else
+		result = mark_deleted(object);
+	close(fd);
+	return result;
+}
+
+/**
+ * object_read() - read the file of an object
+ * @object: receives what it says; for object_free()
+ * @watch: the watch
+ * @index: index of the object, a file
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int object_read(struct object *object, const struct watch *watch,
+		uint32_t index)
+{
+	const struct profil_watch_object *seen = watch_object(watch, index);
+	const char *path = watch_path(watch, index);
+	int result;
+
+	memset(object, 0, sizeof(*object));
+	if (path)
+		result = (object->path = strdup(path)) ? 0 : -1;
+	else
+		result = asprintf(&object->path, "[inode %llu]",
+				  (unsigned long long)seen->inode);
+	if (result < 0) {
+		object->path = NULL;
+		return -1;
+	}
+	if (object->path[0] != '/' || is_deleted(object->path))
+		return 0;
+	return read_file(object, seen);
+}
+
+/**
+ * object_vdso() - read the vDSO of this kernel's 64-bit programs
+ * @object: receives what it says; for object_free()
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int object_vdso(struct object *object)
+{
+	int fd = vdso_open();
+
+	memset(object, 0, sizeof(*object));
+	if (fd >= 0) {
+		read_elf(object, fd);
+		close(fd);
+	}
+	object->path = strdup("[vdso]");
+	return object->path ? 0 : -1;
+}
+
+void object_free(struct object *object)
+{
+	free(object->path);
+	free(object->where);
+	memset(object, 0, sizeof(*object));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * object.h - what the file of a watch's object says about it
+ */
+#ifndef OBJECT_H
+#define OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "prf/prf.h"
+#include "profil/watch.h"
+
+/**
+ * struct object - a mapped file
+ * @path: its path; with " (deleted)" if another file has that path now
+ * @where: path by which profil opens it; NULL if it cannot
+ * @build_id_len: bytes of @build_id, 0 if there is none
+ * @build_id: build ID of the file
+ * @start: file offset of its first executable segment
+ * @end: file offset after its last executable segment; 0 if unknown
+ * @is_32: it is a 32-bit ELF file
+ */
+struct object {
+	char *path;
+	char *where;
+	uint32_t build_id_len;
+	uint8_t build_id[PRF_BUILD_ID];
+	uint64_t start;
+	uint64_t end;
+	bool is_32;
+};
+
+int object_read(struct object *object, const struct watch *watch,
+		uint32_t index);
+int object_vdso(struct object *object);
+void object_free(struct object *object);
+
+char *process_path(pid_t pid, const char *path);
+
+#endif /* OBJECT_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * options.c - options of "profil" and "profil top"
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dos/questions.h"
+#include "profil/options.h"
+#include "util/array.h"
+#include "util/number.h"
+
+#define MOST_SECONDS	(366 * 86400)
+
+static const char usage[] =
+	"Usage: profil [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	"       profil [OPTION]... -p PID...\n"
+	"       profil [OPTION]... --cgroup=DIR | --user[=USER] | -a\n"
+	"       profil top [OPTION]...\n"
+	"Run PROGRAM and write a profile of it and of all that it starts; or write one\n"
+	"of what runs already, until Ctrl-C. top shows the hottest functions once a\n"
+	"second instead, of what runs already (default your own processes).\n"
+	"\n"
+	"  -p, --pid=PID[,PID]...  profile these processes and all that they start\n"
+	"      --cgroup=DIR        profile the cgroup with this directory\n"
+	"      --user[=USER]       profile the processes of USER (default your own)\n"
+	"  -a, --all               profile the whole machine (needs CAP_PERFMON)\n"
+	"      --duration=SECONDS  end after SECONDS; not with PROGRAM\n"
+	"  -t, --interval=US       take a tick every US microseconds of CPU time on\n"
+	"                          average (default 1000; 10000 where the module's\n"
+	"                          restrict_fastprof forbids less; 250 without\n"
+	"                          the module)\n"
+	"  -b, --bucket=BYTES      count in buckets of BYTES bytes of code, a power\n"
+	"                          of two up to 4096 (default 4)\n"
+	"  -o, --output=FILE       write the profile to FILE (default ./PROGRAM.prf)\n"
+	"  -P, --per-process       write a file for each process, PROGRAM.PID.prf\n"
+	"      --dos               write PROGRAM.PRF for MS-DOS PROHIST as well\n"
+	"  -i, --interactive       ask for bucket, interval and arguments as MS-DOS\n"
+	"                          PROFIL did; implies --dos\n"
+	"  -k, --kernel            count ticks in kernel mode by function, too (needs\n"
+	"                          CAP_PERFMON; always with --all)\n"
+	"      --user-only         leave out ticks in kernel mode\n"
+	"  -n, --top=N             with top: show N functions (default as many as the\n"
+	"                          terminal has room for, else 20)\n"
+	"      --help              show this help\n"
+	"      --version           show the version\n"
+	"\n"
+	"The exit status is that of PROGRAM, or 125 if profil fails, 126 if PROGRAM\n"
+	"cannot be executed, 127 if it is not found. If a signal kills PROGRAM, the\n"
+	"same signal kills profil.\n";
+
+const struct option long_options[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "cgroup", required_argument, NULL, OPTION_CGROUP },
+	{ "user", optional_argument, NULL, OPTION_USER },
+	{ "all", no_argument, NULL, 'a' },
+	{ "duration", required_argument, NULL, OPTION_DURATION },
+	{ "interval", required_argument, NULL, 't' },
+	{ "bucket", required_argument, NULL, 'b' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "per-process", no_argument, NULL, 'P' },
+	{ "dos", no_argument, NULL, OPTION_DOS },
+	{ "interactive", no_argument, NULL, 'i' },
+	{ "kernel", no_argument, NULL, 'k' },
+	{ "user-only", no_argument, NULL, OPTION_USER_ONLY },
+	{ "top", required_argument, NULL, 'n' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const char one_target[] =
+	"choose one of PROGRAM, --pid, --cgroup, --user and --all";
+
+/** misused() - report what is wrong with the command line, and exit */
+void misused(const char *what)
+{
+	fprintf(stderr, "profil: %s\nTry 'profil --help'.\n", what);
+	exit(EXIT_FAILED);
+}
+
+/** number() - parse the argument of an option, or exit with @error */
+uint64_t number(const char *text, uint64_t min, uint64_t max, const char *error)
+{
+	uint64_t value;
+
+	if (!parse_number(text, min, max, &value))
+		misused(error);
+	return value;
+}
+
+static uint32_t bucket_of(const char *text)
+{
+	static const char error[] =
+		"invalid bucket size: must be a power of two from 1 to 4096";
+	uint32_t bucket = number(text, 1, MAX_BUCKET, error);
+
+	if (bucket & (bucket - 1))
+		misused(error);
+	return bucket;
+}
+
+/** say() - print a text that the user has asked for, and exit */
+void say(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_FAILED : 0);
+}
+
+static void set_target(struct session *session, enum target target)
+{
+	if (session->target != TARGET_PROGRAM && session->target != target)
+		misused(one_target);
+	session->target = target;
+}
+
+/** add_pids() - add the processes of a list, separated by commas or blanks */
+void add_pids(struct session *session, const char *text)
+{
+	static const char error[] =
+		"invalid process ID after --pid (-p); --per-process (-P) writes a file for each process";
+	char *list = strdup(text), *word, *rest = list;
+
+	set_target(session, TARGET_PROCESSES);
+	while ((word = strsep(&rest, ",\n "))) {
+		pid_t *pids;
+
+		if (!*word)
+			continue;
+		pids = array_grow(session->pids, session->nr_pids,
+				  sizeof(*pids));
+		if (!pids)
+			misused(strerror(ENOMEM));
+		session->pids = pids;
+		pids[session->nr_pids++] = number(word, 1, INT32_MAX, error);
+	}
+	free(list);
+	if (!session->nr_pids)
+		misused(error);
+}
+
+static void set_user(struct session *session, const char *name)
+{
+	struct passwd *user = name ? getpwnam(name) : NULL;
+
+	set_target(session, TARGET_USER);
+	session->uid = getuid();
+	if (user)
+		session->uid = user->pw_uid;
+	else if (name)
+		session->uid = number(name, 0, UINT32_MAX - 1,
+				      "--user: no such user");
+}
+
+/**
+ * common_option() - heed an option that both commands have
+ * @session: the session
+ * @option: the option
+ * @argument: its argument
+ *
+ * Return: whether it is one.
+ */
+bool common_option(struct session *session, int option, const char *argument)
+{
+	switch (option) {
+	case 'p':
+		add_pids(session, argument);
+		return true;
+	case OPTION_CGROUP:
+		set_target(session, TARGET_CGROUP);
+		session->cgroup = argument;
+		return true;
+	case OPTION_USER:
+		set_user(session, argument);
+		return true;
+	case 'a':
+		set_target(session, TARGET_MACHINE);
+		session->kernel = true;
+		return true;
+	case OPTION_DURATION:
+		session->duration_ns = 1000000000 *
+			number(argument, 1, MOST_SECONDS,
+			       "invalid duration: must be a number of seconds");
+		return true;
+	case 't':
+		session->asked_ns = 1000 *
+			number(argument, LEAST_US, MOST_US,
+			       "invalid interval: must be from 60 to 1000000 microseconds");
+		return true;
+	case 'b':
+		session->bucket = bucket_of(argument);
+		return true;
+	case 'k':
+		session->kernel = true;
+		return true;
+	case OPTION_USER_ONLY:
+		session->user_only = true;
+		return true;
+	case 'h':
+		say(usage);
+	case 'V':
+		say("profil " VERSION "\n");
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * options.h - options of "profil" and "profil top"
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <getopt.h>
+
+#include "profil/session.h"
+
+#define MAX_BUCKET	4096
+
+enum {
+	OPTION_USER_ONLY = 256,
+	OPTION_CGROUP,
+	OPTION_DURATION,
+	OPTION_USER,
+	OPTION_DOS,
+};
+
+#define SHORT_OPTIONS "p:akt:b:o:Pin:"
+
+extern const struct option long_options[];
+extern const char one_target[];
+
+void misused(const char *what) __attribute__((noreturn));
+void say(const char *text) __attribute__((noreturn));
+uint64_t number(const char *text, uint64_t min, uint64_t max,
+		const char *error);
+void add_pids(struct session *session, const char *text);
+bool common_option(struct session *session, int option, const char *argument);
+
+#endif /* OPTIONS_H */

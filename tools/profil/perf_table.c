@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf_table.c - a table as the module's watches have, made from samples
+ *
+ * With it, all that reads the table of a watch reads that of the perf backend.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profil/perf_table.h"
+#include "util/array.h"
+
+#define FIRST_BUCKETS	4096
+
+/** table_init() - make an empty table; 0, or -1 if out of memory */
+int table_init(struct table *table, uint32_t shift)
+{
+	*table = (struct table) {
+		.shift = shift,
+		.nr_images = 1,
+		.images = calloc(1, sizeof(*table->images)),
+		.nr_objects = PROFIL_OBJECT_FILES,
+		.objects = calloc(PROFIL_OBJECT_FILES, sizeof(*table->objects)),
+		.names_size = 1,
+		.names = calloc(1, 1),
+		.max_buckets = FIRST_BUCKETS,
+		.buckets = calloc(FIRST_BUCKETS, sizeof(*table->buckets)),
+	};
+	return table->images && table->objects && table->names &&
+		table->buckets ? 0 : -1;
+}
+
+void table_free(struct table *table)
+{
+	free(table->images);
+	free(table->objects);
+	free(table->names);
+	free(table->buckets);
+}
+
+static int add_name(struct table *table, const char *name)
+{
+	size_t length = strlen(name) + 1, at = table->names_size;
+	char *names = realloc(table->names, at + length);
+
+	if (!names)
+		return -1;
+	memcpy(names + at, name, length);
+	table->names = names;
+	table->names_size += length;
+	return at;
+}
+
+/**
+ * table_object() - find a file by its numbers, or add it
+ * @table: the table
+ * @file: the file; its path is ignored
+ * @path: its path
+ *
+ * Return: its index, or -1 if out of memory.
+ */
+int table_object(struct table *table, const struct profil_watch_object *file,
+		 const char *path)
+{
+	struct profil_watch_object *objects;
+	uint32_t i = PROFIL_OBJECT_FILES;
+	int name;
+
+	for (; i < table->nr_objects; i++)
+		if (table->objects[i].inode == file->inode &&
+		    table->objects[i].device == file->device &&
+		    table->objects[i].generation == file->generation)
+			return i;
+	/* PROFIL_OBJECT_FILES is a power of two, as array_grow() needs */
+	objects = array_grow(table->objects, i, sizeof(*objects));
+	if (!objects)
+		return -1;
+	table->objects = objects;
+	name = add_name(table, path);
+	if (name < 0)
+		return -1;
+	objects[i] = *file;
+	objects[i].path = name;
+	return table->nr_objects++;
+}
+
+/**
+ * table_image() - find the image of a program, or add it
+ * @table: the table
+ * @image: the program
+ * @separate: always add it
+ *
+ * Return: its index, or -1 if out of memory.
+ */
+int table_image(struct table *table, const struct profil_watch_image *image,
+		bool separate)
+{
+	struct image *images;
+	uint32_t i;
+
+	for (i = 1; i < table->nr_images && !separate; i++)
+		if (table->images[i].seen.exe == image->exe && image->exe &&
+		    !memcmp(table->images[i].seen.comm, image->comm,
+			    sizeof(image->comm)))
+			return i;
+	images = array_grow(table->images, table->nr_images, sizeof(*images));
+	if (!images)
+		return -1;
+	table->images = images;
+	images[table->nr_images] = (struct image) { .seen = *image };
+	return table->nr_images++;
+}
+
+/* The bucket, or the free one where it belongs */
+static struct profil_watch_bucket *
+find_bucket(const struct table *table, uint32_t image, uint32_t object,
+	    uint64_t offset)
+{
+	uint64_t hash = ((uint64_t)image << 32 ^ object) * 0x9e3779b97f4a7c15;
+	size_t slot;
+
+	hash = (hash ^ offset) * 0x9e3779b97f4a7c15;
+	slot = hash >> 32;
+	for (;; slot++) {
+		struct profil_watch_bucket *bucket =
+			&table->buckets[slot & (table->max_buckets - 1)];
+
+		if (!bucket->object || (bucket->image == image &&
+					bucket->object == object &&
+					bucket->offset == offset))
+			return bucket;
+	}
+}
+
+static int double_buckets(struct table *table)
+{
+	struct table larger = *table;
+	size_t i;
+
+	larger.max_buckets *= 2;
+	larger.buckets = calloc(larger.max_buckets, sizeof(*larger.buckets));
+	if (!larger.buckets)
+		return -1;
+	for (i = 0; i < table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket = &table->buckets[i];
+
+		if (bucket->object)
+			*find_bucket(&larger, bucket->image, bucket->object,
+				     bucket->offset) = *bucket;
+	}
+	free(table->buckets);
+	*table = larger;
+	return 0;
+}
+
+/** table_count() - count a tick; 0, or -1 if out of memory */
+int table_count(struct table *table, uint32_t image, uint32_t object,
+		uint64_t offset)
+{
+	struct profil_watch_bucket *bucket;
+
+	offset >>= table->shift;
+	if (table->nr_buckets >= table->max_buckets / 2 &&
+	    double_buckets(table))
+		return -1;
+	bucket = find_bucket(table, image, object, offset);
+	if (!bucket->object) {
+		bucket->image = image;
+		bucket->object = object;
+		bucket->offset = offset;
+		table->nr_buckets++;
+	}
+	bucket->count++;
+	return 0;
+}
+
+/**
+ * table_freeze() - lay the table out as the module does
+ *
+ * Return: the table, to be freed, or NULL if out of memory.
+ */
+struct profil_watch_table *table_freeze(const struct table *table)
+{
+	size_t images = table->nr_images * sizeof(*table->images);
+	size_t objects = table->nr_objects * sizeof(*table->objects);
+	size_t buckets = table->max_buckets * sizeof(*table->buckets);
+	struct profil_watch_table head = {
+		.version = PROFIL_WATCH_VERSION,
+		.bucket_shift = table->shift,
+		.nr_images = table->nr_images,
+		.nr_objects = table->nr_objects,
+		.max_buckets = table->max_buckets,
+		.image_size = sizeof(*table->images),
+		.object_size = sizeof(*table->objects),
+		.bucket_size = sizeof(*table->buckets),
+		.images = sizeof(head),
+		.objects = sizeof(head) + images,
+		.buckets = sizeof(head) + images + objects,
+		.names = sizeof(head) + images + objects + buckets,
+		.names_size = table->names_size,
+	};
+	char *frozen = malloc(head.names + head.names_size);
+
+	if (!frozen)
+		return NULL;
+	memcpy(frozen, &head, sizeof(head));
+	memcpy(frozen + head.images, table->images, images);
+	memcpy(frozen + head.objects, table->objects, objects);
+	memcpy(frozen + head.buckets, table->buckets, buckets);
+	memcpy(frozen + head.names, table->names, table->names_size);
+	return (void *)frozen;
+}

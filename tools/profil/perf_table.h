@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * perf_table.h - a table as the module's watches have, made from samples
+ */
+#ifndef PERF_TABLE_H
+#define PERF_TABLE_H
+
+#include <linux/profil.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct image - an image of the table, and what the module's do not have
+ * @seen: the image
+ * @ends: threads of it that have ended
+ * @lost: ticks that are missing
+ */
+struct image {
+	struct profil_watch_image seen;
+	uint64_t ends;
+	uint64_t lost;
+};
+
+/**
+ * struct table - a table that grows as needed
+ * @shift: binary logarithm of the bytes of code in a bucket
+ * @nr_images: number of images; image 0 has no ticks
+ * @images: the images
+ * @nr_objects: number of objects; the first are no files
+ * @objects: the objects
+ * @names_size: bytes of @names; the first is not used
+ * @names: paths of the objects
+ * @nr_buckets: number of buckets in use
+ * @max_buckets: number of elements of @buckets, a power of two
+ * @buckets: hash table of the buckets; object 0 marks free ones
+ */
+struct table {
+	uint32_t shift;
+	uint32_t nr_images;
+	struct image *images;
+	uint32_t nr_objects;
+	struct profil_watch_object *objects;
+	size_t names_size;
+	char *names;
+	size_t nr_buckets;
+	size_t max_buckets;
+	struct profil_watch_bucket *buckets;
+};
+
+int table_init(struct table *table, uint32_t shift);
+void table_free(struct table *table);
+
+int table_object(struct table *table, const struct profil_watch_object *file,
+		 const char *path);
+int table_image(struct table *table, const struct profil_watch_image *image,
+		bool separate);
+int table_count(struct table *table, uint32_t image, uint32_t object,
+		uint64_t offset);
+
+struct profil_watch_table *table_freeze(const struct table *table);
+
+#endif /* PERF_TABLE_H */

@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record.c - make a profile of the table of a watch
+ *
+ * Each image becomes an exec, and each object in which it has ticks a DSO. A
+ * watch sees files and offsets, not the addresses of mappings; so the DSOs of
+ * an exec are laid out one after another.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profil/cgroup.h"
+#include "profil/names.h"
+#include "profil/object.h"
+#include "profil/record.h"
+#include "symbolize/build_id.h"
+#include "util/array.h"
+
+/* Address of an exec's first DSO, and what the others keep between them */
+#define FIRST	(1ULL << 22)
+#define PAGE	4096ULL
+
+#define KERNEL	"[kernel.kallsyms]"
+
+/**
+ * struct record - what record_add() works with
+ * @session: options of the session
+ * @watch: the watch
+ * @prf: the profile to which it adds
+ * @before: count of each slot of the hash table at the time of the last
+ *	record_add()
+ * @nr: number of buckets
+ * @buckets: buckets with new ticks, sorted by image, object and offset
+ * @next: the first bucket that is in no exec yet
+ * @nr_images: number of images
+ * @images: the images at the time of this record_add()
+ * @images_before: those at the time of the one before
+ * @nr_objects: number of objects
+ * @objects: what their files say; path is NULL if that has not been read
+ * @kernel: functions of the kernel, once they have been read
+ * @has_kernel: they have been
+ * @cgroups: paths of the cgroups, once they have been read
+ * @has_cgroups: they have been
+ */
+struct record {
+	const struct session *session;
+	const struct watch *watch;
+	struct prf *prf;
+	uint64_t *before;
+	size_t nr;
+	struct watch_bucket *buckets;
+	size_t next;
+	uint32_t nr_images;
+	struct profil_watch_image *images;
+	struct profil_watch_image *images_before;
+	uint32_t nr_objects;
+	struct object *objects;
+	struct ranges kernel;
+	bool has_kernel;
+	struct cgroups cgroups;
+	bool has_cgroups;
+};
+
+static int in_order(const void *a, const void *b)
+{
+	const struct watch_bucket *c = a, *d = b;
+
+	if (c->image != d->image)
+		return c->image < d->image ? -1 : 1;
+	if (c->object != d->object)
+		return c->object < d->object ? -1 : 1;
+	return (c->offset > d->offset) - (c->offset < d->offset);
+}
+
+/* Copy the buckets with new ticks; the module may go on adding to them. */
+static int read_buckets(struct record *record)
+{
+	uint32_t most = record->watch->table->max_buckets, slot;
+	struct watch_bucket bucket, *list;
+	uint64_t count;
+
+	record->nr = 0;
+	record->next = 0;
+	for (slot = 0; slot < most; slot++) {
+		if (!watch_bucket(record->watch, slot, &bucket))
+			continue;
+		count = bucket.count;
+		bucket.count -= record->before[slot];
+		record->before[slot] = count;
+		if (!bucket.count)
+			continue;
+		list = array_grow(record->buckets, record->nr, sizeof(*list));
+		if (!list)
+			return -1;
+		record->buckets = list;
+		list[record->nr++] = bucket;
+	}
+	if (record->nr)
+		qsort(record->buckets, record->nr, sizeof(*record->buckets),
+		      in_order);
+	return 0;
+}
+
+static void *grow_images(struct profil_watch_image **images, uint32_t before,
+			 uint32_t nr)
+{
+	void *list = reallocarray(*images, nr, sizeof(**images));
+
+	if (!list)
+		return NULL;
+	*images = list;
+	return memset(*images + before, 0, (nr - before) * sizeof(**images));
+}
+
+/*
+ * Copy the images, at once and after read_buckets(), so that they have no fewer
+ * ticks than their buckets.
+ */
+static int read_images(struct record *record)
+{
+	uint32_t nr = watch_images(record->watch), i;
+
+	if (!grow_images(&record->images, record->nr_images, nr) ||
+	    !grow_images(&record->images_before, record->nr_images, nr))
+		return -1;
+	record->nr_images = nr;
+	for (i = 0; i < nr; i++)
+		record->images[i] = *watch_image(record->watch, i);
+	return 0;
+}
+
+/* To be called after read_images(): all their objects are valid by then. */
+static int prepare_objects(struct record *record)
+{
+	uint32_t nr = watch_objects(record->watch);
+	struct object *objects;
+
+	if (nr <= record->nr_objects)
+		return 0;
+	objects = reallocarray(record->objects, nr, sizeof(*objects));
+	if (!objects)
+		return -1;
+	memset(objects + record->nr_objects, 0,
+	       (nr - record->nr_objects) * sizeof(*objects));
+	record->objects = objects;
+	record->nr_objects = nr;
+	return 0;
+}
+
+/* The module has the path of a new file within some milliseconds. */
+static void forget_nameless(struct record *record)
+{
+	uint32_t i;
+
+	for (i = PROFIL_OBJECT_FILES; i < record->nr_objects; i++)
+		if (record->objects[i].path &&
+		    record->objects[i].path[0] == '[')
+			object_free(&record->objects[i]);
+}
+
+/* What the file of an object says, or NULL if out of memory */
+static struct object *object_of(struct record *record, uint32_t index)
+{
+	struct object *object = &record->objects[index];
+	int failed = 0;
+
+	if (object->path)
+		return object;
+	if (index >= PROFIL_OBJECT_FILES)
+		failed = object_read(object, record->watch, index);
+	else if (index == PROFIL_OBJECT_VDSO)
+		failed = object_vdso(object);
+	else
+		object->path = strdup("[anonymous]");
+	return failed || !object->path ? NULL : object;
+}
+
+/* Path of the program that a process runs, if it is still the same one */
+static char *running_program(const struct profil_watch_image *image)
+{
+	char link[64], path[PATH_MAX], comm[sizeof(image->comm) + 1] = "";
+	ssize_t length;
+	FILE *file;
+
+	snprintf(link, sizeof(link), "/proc/%u/comm", image->pid);
+	file = image->pid ? fopen(link, "re") : NULL;
+	if (file) {
+		if (!fgets(comm, sizeof(comm), file))
+			comm[0] = '\0';
+		fclose(file);
+	}
+	comm[strcspn(comm, "\n")] = '\0';
+	snprintf(link, sizeof(link), "/proc/%u/exe", image->pid);
+	if (strncmp(comm, image->comm, sizeof(image->comm)))
+		return NULL;
+	length = readlink(link, path, sizeof(path) - 1);
+	return length < 0 ? NULL : strndup(path, length);
+}
+
+static char *name_of(struct record *record, uint32_t index)
+{
+	const struct profil_watch_image *image = &record->images[index];
+	struct object *exe;
+	char *name;
+
+	if (!index)
+		return strdup("[other programs]");
+	if (image->flags & PROFIL_IMAGE_KTHREADS)
+		return strdup("[kernel threads]");
+	if (image->exe && image->exe < record->nr_objects) {
+		exe = object_of(record, image->exe);
+		return exe ? strdup(exe->path) : NULL;
+	}
+	name = running_program(image);
+	return name ?: strndup(image->comm, sizeof(image->comm));
+}
+
+/* The image before, in this process or its parent; NULL if it is not known */
+static const struct profil_watch_image *
+image_before(const struct record *record, const struct profil_watch_image *image)
+{
+	if (!image->parent || image->parent >= record->nr_images)
+		return NULL;
+	return &record->images[image->parent];
+}
+
+static uint32_t parent_of(const struct record *record,
+			  const struct profil_watch_image *image)
+{
+	uint32_t pid = image->pid;
+
+	/* Images are in the order of their beginnings, so this ends */
+	while ((image = image_before(record, image)))
+		if (image->pid != pid)
+			return image->pid;
+	return record->session->target == TARGET_PROGRAM ? getpid() : 0;
+}
+
+/* An image, without the counts that have been taken before */
+static struct profil_watch_image new_counts(const struct record *record,
+					    uint32_t index)
+{
+	const struct profil_watch_image *before = &record->images_before[index];
+	struct profil_watch_image image = record->images[index];
+
+	image.cpu_time_ns -= before->cpu_time_ns;
+	image.counted -= before->counted;
+	image.coarse -= before->coarse;
+	image.kernel -= before->kernel;
+	image.unresolved -= before->unresolved;
+	return image;
+}
+
+static void put_counts(const struct record *record,
+		       const struct profil_watch_image *image,
+		       struct prf_exec *exec)
+{
+	const struct profil_watch_image *before = image_before(record, image);
+	uint64_t begin = record->session->start_ns;
+
+	exec->pid = image->pid;
+	exec->ppid = parent_of(record, image);
+	exec->processes = image->processes;
+	exec->continued = before && before->pid == image->pid;
+	if (image->start_ns > begin)
+		exec->start_ns = image->start_ns - begin;
+	exec->cpu_ns = image->cpu_time_ns;
+	exec->covered_ns = image->cpu_time_ns;
+	exec->counted = image->counted;
+	exec->coarse = image->coarse;
+	exec->unresolved = image->unresolved;
+	exec->kernel = image->kernel;
+	if (record->session->user_only) {
+		exec->left_out = image->kernel;
+	} else {
+		exec->counted += image->kernel;
+		exec->kernel_count = image->kernel;
+	}
+	exec->ticks = image->counted + image->coarse + image->unresolved +
+		image->kernel;
+}
+
+static enum prf_kind kind_of(const struct record *record, uint32_t index,
+			     const struct prf_exec *exec,
+			     const struct object *object)
+{
+	const char *name = strrchr(object->path, '/');
+
+	if (index == PROFIL_OBJECT_VDSO)
+		return PRF_VDSO;
+	if (index == PROFIL_OBJECT_ANONYMOUS)
+		return PRF_ANONYMOUS;
+	if (!strcmp(object->path, exec->name))
+		return PRF_PROGRAM;
+	return name && !strncmp(name, "/ld-", 4) ? PRF_LOADER : PRF_LIBRARY;
+}
+
+/* Is the program of an image a 32-bit one? Its vDSO is another one, then. */
+static bool is_32(struct record *record, uint32_t image)
+{
+	uint32_t exe = record->images[image].exe;
+	const struct object *object = exe && exe < record->nr_objects ?
+		object_of(record, exe) : NULL;
+
+	return object && object->is_32;
+}
+
+/* First address after the DSOs that an exec has so far */
+static uint64_t free_address(const struct prf_exec *exec)
+{
+	uint64_t end = exec->nr ? exec->dsos[exec->nr - 1].end + PAGE : FIRST;
+
+	return (end + PAGE - 1) & -PAGE;
+}
+
+/* Place a DSO that begins at @pgoff and ends at @end of its file. */
+static void place(struct prf_dso *dso, uint64_t address, uint64_t pgoff,
+		  uint64_t end)
+{
+	dso->pgoff = pgoff & -PAGE;
+	dso->start = address;
+	dso->end = address + (end - dso->pgoff);
+}
+
+/* Code that the process lists gets the name that perf(1) has for it. */
+static int name_code(struct prf_dso *dso,
+		     const struct profil_watch_image *image)
+{
+	char *path;
+
+	if (perf_map_name(dso, image->pid, image->uid))
+		return -1;
+	if (!dso->nr_symbols)
+		return 0;
+	if (asprintf(&path, "/tmp/perf-%u.map", image->pid) < 0)
+		return -1;
+	free(dso->path);
+	dso->path = path;
+	return 0;
+}
+
+/* Add the DSO of an object, with all buckets that an image has in it. */
+static int add_object(struct record *record, struct prf_exec *exec)
+{
+	const struct watch_bucket *first = &record->buckets[record->next];
+	const struct profil_watch_image *image = &record->images[first->image];
+	uint64_t address = free_address(exec), bytes = record->session->bucket;
+	struct object *object = object_of(record, first->object);
+	struct prf_dso *dso = object ? prf_add_dso(exec, object->path) : NULL;
+	const struct watch_bucket *bucket = first;
+	uint64_t start = first->offset, end = 0;
+
+	if (!dso)
+		return -1;
+	for (; record->next < record->nr; record->next++) {
+		bucket = &record->buckets[record->next];
+		if (bucket->image != first->image ||
+		    bucket->object != first->object)
+			break;
+		end = bucket->offset + bytes;
+	}
+	if (object->end && object->start < start)
+		start = object->start & -bytes;
+	if (object->end > end)
+		end = object->end;
+	dso->kind = kind_of(record, first->object, exec, object);
+	dso->bucket_bytes = bytes;
+	if (dso->kind != PRF_VDSO || !is_32(record, first->image)) {
+		dso->build_id_len = object->build_id_len;
+		memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
+	}
+	place(dso, address, start, end);
+	for (bucket = first; bucket < &record->buckets[record->next]; bucket++)
+		if (prf_add_bucket(dso, bucket->offset - dso->pgoff,
+				   bucket->count))
+			return -1;
+	/* Several processes may have other code at the same address */
+	if (dso->kind == PRF_ANONYMOUS && image->processes == 1)
+		return name_code(dso, image);
+	return 0;
+}
+
+static struct prf_dso *find_dso(struct prf_exec *exec, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		if (exec->dsos[i].kind == PRF_KERNEL_TEXT &&
+		    !strcmp(exec->dsos[i].path, path))
+			return &exec->dsos[i];
+	return NULL;
+}
+
+static void read_kernel_id(struct prf_dso *dso, const char *module)
+{
+	char path[320] = "/sys/kernel/notes";
+
+	if (module)
+		snprintf(path, sizeof(path),
+			 "/sys/module/%s/notes/.note.gnu.build-id", module);
+	dso->build_id_len = build_id_of_notes(path, dso->build_id,
+					      sizeof(dso->build_id));
+}
+
+/* Address of the first function of the kernel or a module */
+static uint64_t first_function(const struct record *record, const char *module)
+{
+	const struct range *range = record->kernel.list;
+
+	while (module ? !range->module || strcmp(range->module, module) :
+			!!range->module)
+		range++;
+	return range->start;
+}
+
+/* The DSO of the kernel or a module; offsets are from its first function. */
+static struct prf_dso *kernel_dso(struct record *record, struct prf_exec *exec,
+				  const char *module)
+{
+	struct prf_dso *dso;
+	char path[300] = KERNEL;
+
+	if (module)
+		snprintf(path, sizeof(path), "[%s]", module);
+	dso = find_dso(exec, path);
+	if (dso)
+		return dso;
+	dso = prf_add_dso(exec, path);
+	if (!dso)
+		return NULL;
+	dso->kind = PRF_KERNEL_TEXT;
+	dso->bucket_bytes = record->session->bucket;
+	dso->pgoff = first_function(record, module) & -PAGE;
+	read_kernel_id(dso, module);
+	return dso;
+}
+
+/* Name the functions of the kernel, and forget where this kernel is. */
+static int finish_kernel_dso(struct record *record, struct prf_exec *exec,
+			     struct prf_dso *dso)
+{
+	const struct range **of = calloc(dso->nr, sizeof(*of));
+	uint64_t address = FIRST;
+	int failed;
+	size_t i;
+
+	if (!of)
+		return -1;
+	for (i = 0; i < dso->nr; i++)
+		of[i] = kallsyms_find(&record->kernel,
+				      dso->pgoff + dso->buckets[i].offset);
+	for (i = 0; &exec->dsos[i] < dso; i++)
+		address = (exec->dsos[i].end + 2 * PAGE - 1) & -PAGE;
+	place(dso, address, dso->pgoff, dso->pgoff +
+	      dso->buckets[dso->nr - 1].offset + dso->bucket_bytes);
+	failed = names_give(dso, of);
+	dso->pgoff = 0;
+	free(of);
+	return failed;
+}
+
+/* Read the list of functions once; without the right to, it is empty. */
+static int need_kernel(struct record *record)
+{
+	if (record->has_kernel)
+		return 0;
+	record->has_kernel = true;
+	return kallsyms_read(&record->kernel);
+}
+
+/* Add the ticks of an image in the functions of the kernel. */
+static int add_kernel(struct record *record, struct prf_exec *exec)
+{
+	uint32_t image = record->buckets[record->next].image;
+	size_t files = exec->nr, i;
+
+	if (need_kernel(record))
+		return -1;
+	for (; record->next < record->nr; record->next++) {
+		const struct watch_bucket *bucket =
+			&record->buckets[record->next];
+		const struct range *range;
+		struct prf_dso *dso;
+
+		if (bucket->image != image ||
+		    bucket->object != PROFIL_OBJECT_KERNEL)
+			break;
+		range = kallsyms_find(&record->kernel, bucket->offset);
+		if (!range)
+			continue;
+		dso = kernel_dso(record, exec, range->module);
+		if (!dso || prf_add_bucket(dso, bucket->offset - dso->pgoff,
+					   bucket->count))
+			return -1;
+		exec->kernel_count -= bucket->count;
+	}
+	for (i = files; i < exec->nr; i++)
+		if (finish_kernel_dso(record, exec, &exec->dsos[i]))
+			return -1;
+	return 0;
+}
+
+static int add_dsos(struct record *record, struct prf_exec *exec,
+		    uint32_t image)
+{
+	int failed = 0;
+
+	while (!failed && record->next < record->nr &&
+	       record->buckets[record->next].image == image) {
+		uint32_t object = record->buckets[record->next].object;
+
+		if (object >= record->nr_objects)
+			record->next++;
+		else if (object == PROFIL_OBJECT_KERNEL)
+			failed = add_kernel(record, exec);
+		else
+			failed = add_object(record, exec);
+	}
+	return failed;
+}
+
+/* If the program itself has no ticks, it is nevertheless part of the profile. */
+static int add_program(struct record *record, struct prf_exec *exec,
+		       uint32_t exe)
+{
+	uint64_t address = free_address(exec);
+	const struct object *object;
+	struct prf_dso *dso;
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		if (exec->dsos[i].kind == PRF_PROGRAM)
+			return 0;
+	object = exe && exe < record->nr_objects ? object_of(record, exe) :
+						   NULL;
+	if (!object || !object->end)
+		return 0;
+	dso = prf_add_dso(exec, object->path);
+	if (!dso)
+		return -1;
+	dso->kind = PRF_PROGRAM;
+	dso->bucket_bytes = record->session->bucket;
+	dso->build_id_len = object->build_id_len;
+	memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
+	place(dso, address, object->start, object->end);
+	return 0;
+}
+
+/* Has an image run? Most processes of a machine only wait. */
+static bool has_run(const struct profil_watch_image *image)
+{
+	return image->cpu_time_ns || image->counted || image->coarse ||
+		image->kernel || image->unresolved;
+}
+
+/* Paths of cgroups, read once; without memory for them, they stay unknown. */
+static const char *cgroup_of(struct record *record,
+			     const struct profil_watch_image *image)
+{
+	if (!record->has_cgroups && cgroups_read(&record->cgroups))
+		cgroups_free(&record->cgroups);
+	record->has_cgroups = true;
+	return cgroups_path(&record->cgroups, image->cgroup);
+}
+
+static int add_image(struct record *record, uint32_t index)
+{
+	const struct profil_watch_image image = new_counts(record, index);
+	struct prf_exec *exec;
+	char *name;
+
+	if (!has_run(&image))
+		return 0;
+	name = name_of(record, index);
+	exec = name ? prf_add_exec(record->prf, name, "") : NULL;
+	free(name);
+	if (!exec || prf_set_cgroup(exec, cgroup_of(record, &image)))
+		return -1;
+	put_counts(record, &image, exec);
+	return add_dsos(record, exec, index) ||
+		add_program(record, exec, image.exe) ? -1 : 0;
+}
+
+static int add_images(struct record *record)
+{
+	uint32_t i;
+
+	for (i = 0; i < record->nr_images; i++)
+		if (add_image(record, i))
+			return -1;
+	memcpy(record->images_before, record->images,
+	       record->nr_images * sizeof(*record->images));
+	return 0;
+}
+
+/**
+ * record_new() - prepare to make profiles of the table of a watch
+ * @session: options
+ * @watch: the watch
+ *
+ * Return: for record_free(), or NULL if out of memory.
+ */
+struct record *record_new(const struct session *session,
+			  const struct watch *watch)
+{
+	struct record *record = calloc(1, sizeof(*record));
+
+	if (!record)
+		return NULL;
+	record->session = session;
+	record->watch = watch;
+	record->before = calloc(watch->table->max_buckets,
+				sizeof(*record->before));
+	if (record->before)
+		return record;
+	free(record);
+	return NULL;
+}
+
+/**
+ * record_add() - add the execs of a watch to a profile
+ * @record: of record_new()
+ * @prf: the profile; gets the ticks since the last call, or all at first
+ *
+ * Return: 0, or -1 with errno if out of memory.
+ */
+int record_add(struct record *record, struct prf *prf)
+{
+	record->prf = prf;
+	forget_nameless(record);
+	if (!read_buckets(record) && !read_images(record) &&
+	    !prepare_objects(record) && !add_images(record))
+		return 0;
+	errno = ENOMEM;
+	return -1;
+}
+
+void record_free(struct record *record)
+{
+	uint32_t i;
+
+	for (i = 0; i < record->nr_objects; i++)
+		object_free(&record->objects[i]);
+	free(record->objects);
+	free(record->images);
+	free(record->images_before);
+	free(record->buckets);
+	free(record->before);
+	ranges_free(&record->kernel);
+	cgroups_free(&record->cgroups);
+	free(record);
+}
