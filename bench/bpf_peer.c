@@ -101,13 +101,25 @@ static uint64_t cgroup_id(void)
 	return stat_of.st_ino;
 }
 
+/* A map that the program does not use would only take memory. */
+static void create_map(const char *name, bool used)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	if (bpf_map__set_autocreate(map, used))
+		die("the BPF program has no map %s", name);
+}
+
 static int load(const struct bpf_request *request)
 {
 	struct bpf_constants constants = {
 		.text_start = (uintptr_t)request->text,
 		.text_shift = request->shift,
 	};
-	struct bpf_program *program = select_program(object, "count_tick");
+	bool machine = request->scope == BPF_SCOPE_MACHINE;
+	struct bpf_program *program =
+		select_program(object, machine ? "count_machine" :
+						 "count_tick");
 	struct bpf_map *array;
 	size_t nr = ((request->size - 1) >> request->shift) + 1;
 
@@ -118,6 +130,8 @@ static int load(const struct bpf_request *request)
 	array = bpf_object__find_map_by_name(object, ".rodata");
 	if (bpf_map__set_initial_value(array, &constants, sizeof(constants)))
 		die("cannot set the constants of the BPF program: %m");
+	create_map("counts", machine);
+	create_map("stacks", machine);
 	array = bpf_object__find_map_by_name(object, "cells");
 	bpf_map__set_max_entries(array, nr);
 	if (bpf_object__load(object))

@@ -17,6 +17,11 @@ enum bpf_scope {
 	 * children inherit.
 	 */
 	BPF_SCOPE_CGROUP,
+	/*
+	 * A clock on each CPU; the BPF program counts all processes by their
+	 * stacks, in maps of its own: the counters stay 0.
+	 */
+	BPF_SCOPE_MACHINE,
 	/* A clock of the calling thread, which its children inherit. */
 	BPF_SCOPE_TASK,
 };

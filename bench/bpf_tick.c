@@ -72,6 +72,53 @@ int count_tick(struct bpf_perf_event_data *context)
 	return 0;
 }
 
+/*
+ * Count all of the machine but idle CPUs, by process and stacks, as profile of
+ * the BPF Compiler Collection does: user space finds out what the addresses
+ * mean, from processes that still run.
+ */
+struct machine_key {
+	__u32 tgid;
+	__s32 user_stack;
+	__s32 kernel_stack;
+	char comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 40960);
+	__type(key, struct machine_key);
+	__type(value, __u64);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 16384);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 127 * sizeof(__u64));
+} stacks SEC(".maps");
+
+SEC("perf_event")
+int count_machine(struct bpf_perf_event_data *context)
+{
+	struct machine_key key = { .tgid = bpf_get_current_pid_tgid() >> 32 };
+	const __u64 one = 1;
+	__u64 *count;
+
+	/* Task 0, which is idle. */
+	if (!(__u32)bpf_get_current_pid_tgid())
+		return 0;
+	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	key.user_stack = bpf_get_stackid(context, &stacks, BPF_F_USER_STACK);
+	key.kernel_stack = bpf_get_stackid(context, &stacks, 0);
+	count = bpf_map_lookup_elem(&counts, &key);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	else
+		bpf_map_update_elem(&counts, &key, &one, BPF_NOEXIST);
+	return 0;
+}
+
 /* Another program, which makes a system call slow. */
 #define WAIT_LOOPS	1000
 

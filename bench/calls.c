@@ -280,6 +280,52 @@ static void switches_beside(int nr)
 		end_profiles(other);
 }
 
+static int start_watch(enum profil_watch_target target, pid_t pid)
+{
+	struct profil_watch watch = {
+		.size = sizeof(watch),
+		.target = target,
+		.id = pid,
+		.flags = pid ? PROFIL_WATCH_CHILDREN : 0,
+		.period_ns = SECOND,
+	};
+	int fd = profil_watch_open(&watch);
+
+	if (fd < 0)
+		die("cannot start a watch: %m");
+	return fd;
+}
+
+static pid_t sleep_elsewhere(void)
+{
+	pid_t child = fork_child();
+
+	while (!child)
+		pause();
+	return child;
+}
+
+/* Measure beside a watch of another process, in one, and in one of all. */
+static void watched(void)
+{
+	pid_t other = sleep_elsewhere();
+	int fd = start_watch(PROFIL_WATCH_PROCESS, other);
+
+	programs("watch-somewhere");
+	idle("watch-somewhere");
+	close(fd);
+	kill(other, SIGKILL);
+	wait_child(other);
+	fd = start_watch(PROFIL_WATCH_PROCESS, getpid());
+	programs("watch-own");
+	close(fd);
+	fd = start_watch(PROFIL_WATCH_MACHINE, 0);
+	programs("watch-machine");
+	idle("watch-machine");
+	close(fd);
+	sleep(12);
+}
+
 int main(int argc, char **argv)
 {
 	static const int beside[] = { 1, 1000, 4096 };
@@ -302,6 +348,7 @@ int main(int argc, char **argv)
 	end_profiles(other);
 	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
 		switches_beside(beside[i]);
+	watched();
 	programs("nowhere-again");
 
 	report("on-off", "profil", instructions(on_and_off, 300));

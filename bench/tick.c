@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -75,6 +76,7 @@ enum clock {
 	NOTHING,
 	FLOOR,
 	PROFIL,
+	WATCH,
 	BPF,
 };
 
@@ -84,9 +86,13 @@ struct subject {
 	enum clock clock;
 	void (*work)(int us);
 	uint64_t period_ns;
-	/* For profil.ko. */
-	int nr_regions;
+	/* Number of regions of a profile; mappings of a watched process. */
+	int nr;
+	/* For a profile. */
 	unsigned int width;
+	/* For a watch. */
+	enum profil_watch_target target;
+	unsigned int flags;
 	/* For BPF. */
 	enum bpf_scope scope;
 	pid_t tgid;
@@ -107,15 +113,15 @@ static void start_profil(const struct subject *subject)
 	uint64_t length = own.size;
 	int i;
 
-	for (i = 0; i < subject->nr_regions; i++) {
+	for (i = 0; i < subject->nr; i++) {
 		regions[i] = own;
-		regions[i].offset += (i - subject->nr_regions / 2) * length;
+		regions[i].offset += (i - subject->nr / 2) * length;
 	}
 	if (length > sizeof(bins) ||
-	    set_regions(regions, subject->nr_regions, subject->width,
+	    set_regions(regions, subject->nr, subject->width,
 			subject->period_ns, 0))
 		die("cannot start a profile of %d regions: %m",
-		    subject->nr_regions);
+		    subject->nr);
 }
 
 static double stop_profil(void)
@@ -131,6 +137,91 @@ static double stop_profil(void)
 		die("of %llu ticks only %llu are in the counters",
 		    counts->ticks, counts->counted);
 	return counts->ticks;
+}
+
+static int watch_fd;
+
+#define MAX_ADDED	128
+
+static void *added[MAX_ADDED];
+static int nr_added;
+
+static int count_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int nr = 0, c;
+
+	if (!maps)
+		die("/proc/self/maps: %m");
+	while ((c = getc(maps)) != EOF)
+		nr += c == '\n';
+	fclose(maps);
+	return nr;
+}
+
+/*
+ * Have @nr mappings. Half of the new ones lie below the program, the others
+ * above. Neighbours differ, so that they are not merged.
+ */
+static void add_mappings(int nr)
+{
+	char *below = (char *)0x100000;
+
+	for (nr -= count_mappings(); nr > 0; nr--) {
+		void *at = nr % 2 ? NULL : (below += getpagesize());
+		int protection = nr / 2 % 2 ? PROT_READ : PROT_NONE;
+		int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+
+		if (at)
+			flags |= MAP_FIXED_NOREPLACE;
+		at = mmap(at, getpagesize(), protection, flags, -1, 0);
+		if (at == MAP_FAILED || nr_added == MAX_ADDED)
+			die("cannot add mappings: %m");
+		added[nr_added++] = at;
+	}
+}
+
+static void remove_mappings(void)
+{
+	while (nr_added)
+		munmap(added[--nr_added], getpagesize());
+}
+
+static void start_watch(const struct subject *subject)
+{
+	struct profil_watch watch = {
+		.size = sizeof(watch),
+		.flags = subject->flags,
+		.target = subject->target,
+		.id = subject->target == PROFIL_WATCH_PROCESS ? getpid() : 0,
+		.period_ns = subject->period_ns,
+	};
+
+	add_mappings(subject->nr);
+	watch_fd = profil_watch_open(&watch);
+	if (watch_fd < 0)
+		die("cannot start a watch: %m");
+}
+
+static double watch_ticks(void)
+{
+	struct profil_watch_status now = { .size = sizeof(now) };
+
+	if (profil_watch_status(watch_fd, &now))
+		die("cannot read the status of a watch: %m");
+	if (now.coarse || now.unresolved || now.unfollowed)
+		die("of %llu ticks only %llu are in the table",
+		    now.ticks, now.counted + now.kernel);
+	return now.ticks;
+}
+
+static double stop_watch(void)
+{
+	double ticks = watch_ticks();
+
+	close(watch_fd);
+	remove_mappings();
+	return ticks;
 }
 
 static void load_floor(const char *floors, const struct subject *subject)
@@ -175,6 +266,9 @@ static void start(const struct subject *subject, const char *floors)
 	case PROFIL:
 		start_profil(subject);
 		break;
+	case WATCH:
+		start_watch(subject);
+		break;
 	case BPF:
 		start_bpf(subject);
 		break;
@@ -205,6 +299,8 @@ static double stop(const struct subject *subject, uint64_t ns)
 		break;
 	case PROFIL:
 		return stop_profil();
+	case WATCH:
+		return stop_watch();
 	case BPF:
 		return stop_bpf(subject, ns);
 	}
@@ -221,6 +317,8 @@ static void measure(struct subject *subject, const char *floors)
 	subject->work(2000);
 	if (subject->clock == PROFIL)
 		ticks = -(double)status_now().counts.ticks;
+	if (subject->clock == WATCH)
+		ticks = -watch_ticks();
 	ns = monotonic_ns();
 	subject->work(LOOP_US);
 	ns = monotonic_ns() - ns;
@@ -247,7 +345,7 @@ static struct subject bases[] = {
 	{ .work = work },
 	{ .work = work_in_kernel },
 	{ .clock = PROFIL, .work = work_and_ask, .period_ns = SECOND,
-	  .nr_regions = 1, .width = 4 },
+	  .nr = 1, .width = 4 },
 };
 
 #define SUBJECT(name_is, tool_is, clock_is, work_is, ...) \
@@ -259,9 +357,13 @@ static struct subject bases[] = {
 	SUBJECT("tick", "floor_timer", FLOOR, work), \
 	SUBJECT("tick-kernel", "floor", FLOOR, work_in_kernel)
 
-#define OURS(name, work, nr, width_is) \
-	SUBJECT(name, "profil", PROFIL, work, .nr_regions = nr, \
+#define OURS(name, work, nr_is, width_is) \
+	SUBJECT(name, "profil", PROFIL, work, .nr = nr_is, \
 		.width = width_is)
+
+#define WATCHED(name, tool, work, nr_is, target_is, flags_are) \
+	SUBJECT(name, tool, WATCH, work, .nr = nr_is, .target = target_is, \
+		.flags = flags_are)
 
 static struct subject profil_subjects[] = {
 	FLOORS,
@@ -274,6 +376,13 @@ static struct subject profil_subjects[] = {
 	OURS("tick-status", work_and_ask, 1, 4),
 	OURS("tick-kernel", work_in_kernel, 1, 4),
 	OURS("tick-kernel", work_in_kernel, 4096, 4),
+	WATCHED("tick", "watch", work, 30, PROFIL_WATCH_PROCESS, 0),
+	WATCHED("tick", "watch-machine", work, 30, PROFIL_WATCH_MACHINE, 0),
+	WATCHED("tick-kernel", "watch", work_in_kernel, 30,
+		PROFIL_WATCH_PROCESS, 0),
+	WATCHED("tick-kernel", "watch-text", work_in_kernel, 30,
+		PROFIL_WATCH_PROCESS, PROFIL_WATCH_KERNEL_TEXT),
+	WATCHED("tick", "watch", work, 130, PROFIL_WATCH_PROCESS, 0),
 };
 
 /* bpf-other filters for process 1, which has none of the ticks. */
@@ -313,7 +422,7 @@ static void report(const struct subject *subjects, int nr)
 		const struct subject *s = &subjects[i];
 		const struct subject *base = base_of(s);
 
-		print_result(s->name, s->tool, s->nr_regions, cost(s, base),
+		print_result(s->name, s->tool, s->nr, cost(s, base),
 			     error(s, base), "instructions");
 	}
 }

@@ -2,7 +2,8 @@
 /*
  * truth.c - programs with known shares of time
  *
- *	truth [-p PERIOD_NS | -b PERIOD_NS | -g | -u] WORK ARGUMENT...
+ *	truth [-p PERIOD_NS | -w PERIOD_NS | -m PERIOD_NS | -b PERIOD_NS | -g |
+ *	       -u] WORK ARGUMENT...
  *
  * work MS		a single function
  * sweep MS POINTS	pairs of functions that take turns in a fixed rhythm,
@@ -13,7 +14,8 @@
  *			twice; and work in JIFFIES jiffies, asleep at every
  *			clock tick of the kernel
  *
- * With -p, libprofil profiles the program; with -b, a BPF program that filters
+ * With -p, libprofil profiles the program; with -w, it watches the program and
+ * its children, and with -m the whole machine; with -b, a BPF program that filters
  * by its cgroup; with -g, profil(3) of the C library; with -u, profil() of
  * libprofil, for PROFIL_FALLBACK=always; without these, the profiler that runs
  * it. Prints a line of JSON for each function: its run time
@@ -21,10 +23,13 @@
  * the counting law, see Documentation/bench.rst.
  */
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -207,6 +212,12 @@ static uint64_t cpu_ns;
 static int (*library_profil)(unsigned short *, size_t, size_t, unsigned int);
 static unsigned short *library_bins;
 
+/* A watch, and its table. */
+static bool watched;
+static struct profil_watch watch;
+static int watch_fd;
+static const struct profil_watch_table *watch_table;
+
 static uint64_t bpf_period_ns;
 static const uint64_t *bpf_cells;
 
@@ -235,6 +246,74 @@ static void start_bpf(size_t size)
 	});
 }
 
+static void start_watch(void)
+{
+	watch.size = sizeof(watch);
+	watch.period_ns = period_ns;
+	watch.bucket_shift = 2;
+	if (watch.target == PROFIL_WATCH_PROCESS) {
+		watch.flags = PROFIL_WATCH_CHILDREN;
+		watch.id = getpid();
+	}
+	watch_fd = profil_watch_open(&watch);
+	if (watch_fd < 0)
+		die("cannot start a watch: %m");
+	watch_table = profil_watch_map(watch_fd, &watch);
+	if (!watch_table)
+		die("cannot map the table of a watch: %m");
+}
+
+/* The program header of the program's text. */
+static const ElfW(Phdr) *text_segment(void)
+{
+	const ElfW(Phdr) *segment = (void *)getauxval(AT_PHDR);
+
+	while (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+		segment++;
+	return segment;
+}
+
+static bool is_program(const struct profil_watch_object *object)
+{
+	const char *path = profil_watch_path(watch_table, object);
+	char program[PATH_MAX] = "";
+
+	return path && readlink("/proc/self/exe", program,
+				sizeof(program) - 1) > 0 &&
+	       !strcmp(path, program);
+}
+
+/* Index of the program in the table; 0 if it has no tick. */
+static unsigned int program_object(void)
+{
+	const struct profil_watch_object *object;
+	unsigned int i = PROFIL_OBJECT_FILES;
+
+	while ((object = profil_watch_object(watch_table, i))) {
+		if (is_program(object))
+			return i;
+		i++;
+	}
+	return 0;
+}
+
+static uint64_t watched_ticks(uint64_t from, uint64_t to)
+{
+	const struct profil_watch_bucket *bucket;
+	unsigned int program = program_object();
+	size_t position = 0;
+	const ElfW(Phdr) *text = text_segment();
+	uint64_t sum = 0, pc;
+
+	while ((bucket = profil_watch_next(watch_table, &position))) {
+		pc = (bucket->offset << watch.bucket_shift) - text->p_offset +
+		     text->p_vaddr;
+		if (bucket->object == program && pc >= from && pc < to)
+			sum += bucket->count;
+	}
+	return sum;
+}
+
 static void start(void)
 {
 	struct profil_region regions[MAX_FUNCTIONS];
@@ -246,7 +325,10 @@ static void start(void)
 				       shared->functions[f].end,
 				       shared->bins[f], 4);
 	cpu_ns = process_cpu_ns();
-	if (period_ns && set_regions(regions, nr_functions, 4, period_ns, 0))
+	if (watched)
+		start_watch();
+	else if (period_ns && set_regions(regions, nr_functions, 4,
+					  period_ns, 0))
 		die("cannot start a profile: %m");
 	if (bpf_period_ns)
 		start_bpf(size);
@@ -272,7 +354,31 @@ static uint64_t ticks_of(int f)
 	if (bpf_period_ns)
 		return sum64(bpf_cells + (from >> BPF_SHIFT),
 			     size >> BPF_SHIFT);
+	if (watched)
+		return watched_ticks((uintptr_t)function->start,
+				     (uintptr_t)function->end);
 	return sum32(shared->bins[f], MAX_TEXT / 4);
+}
+
+static void print_stats(uint64_t covered_ns, uint64_t taken, uint64_t lost,
+			uint64_t clipped, uint64_t unfollowed)
+{
+	printf("{\"period_ns\": %llu, \"covered_ns\": %llu, \"cpu_ns\": %llu, \"taken\": %llu, \"lost\": %llu, \"clipped\": %llu, \"unfollowed\": %llu}\n",
+	       (unsigned long long)period_ns, (unsigned long long)covered_ns,
+	       (unsigned long long)(process_cpu_ns() - cpu_ns),
+	       (unsigned long long)taken, (unsigned long long)lost,
+	       (unsigned long long)clipped, (unsigned long long)unfollowed);
+}
+
+static void stop_watch(void)
+{
+	struct profil_watch_status last = { .size = sizeof(last) };
+
+	if (profil_watch_stop(watch_fd, &last))
+		die("cannot stop the watch: %m");
+	print_stats(last.cpu_time_ns, last.ticks + last.pending,
+		    last.unresolved + last.coarse + last.pending, 0,
+		    last.unfollowed + last.withheld);
 }
 
 static void stop(void)
@@ -283,15 +389,14 @@ static void stop(void)
 		library_profil(NULL, 0, 0, 0);
 	if (bpf_period_ns)
 		bpf_stop();
-	if (!period_ns)
+	if (watched)
+		stop_watch();
+	if (watched || !period_ns)
 		return;
 	if (profil_stop(&last, NULL, 0))
 		die("cannot stop: %m");
-	printf("{\"period_ns\": %llu, \"covered_ns\": %llu, \"cpu_ns\": %llu, \"taken\": %llu, \"lost\": %llu, \"clipped\": %llu, \"unfollowed\": %llu}\n",
-	       last.period_ns, last.cpu_time_ns,
-	       (unsigned long long)(process_cpu_ns() - cpu_ns),
-	       last.counts.ticks, last.counts.lost, last.counts.clipped,
-	       last.unfollowed);
+	print_stats(last.cpu_time_ns, last.counts.ticks, last.counts.lost,
+		    last.counts.clipped, last.unfollowed);
 }
 
 static void report(void)
@@ -482,8 +587,15 @@ static void do_threads(int nr, uint64_t ms)
 /* Only one process runs at a time. */
 static void spend_for(struct function *function, uint64_t ns)
 {
-	uint64_t begin = now_ns();
-	uint64_t end = function->call(begin + ns, ns / 50);
+	uint64_t begin, end;
+
+	/*
+	 * A child has the page of the function's text only after a fault, which
+	 * is time in the kernel, and to a watch not of the function.
+	 */
+	function->call(0, 0);
+	begin = now_ns();
+	end = function->call(begin + ns, ns / 50);
 
 	function->ns += end - begin;
 	cell_add(function, begin, end);
@@ -588,12 +700,15 @@ int main(int argc, char **argv)
 	uint64_t a, b, c;
 	int option;
 
-	while ((option = getopt(argc, argv, "+p:b:gu")) != -1) {
-		if (option == 'p')
+	while ((option = getopt(argc, argv, "+p:w:m:b:gu")) != -1) {
+		if (option == 'p' || option == 'w' || option == 'm')
 			period_ns = atoll(optarg);
-		else if (option == 'b')
+		watched |= option == 'w' || option == 'm';
+		if (option == 'm')
+			watch.target = PROFIL_WATCH_MACHINE;
+		if (option == 'b')
 			bpf_period_ns = atoll(optarg);
-		else
+		if (option == 'g' || option == 'u')
 			library_profil = option == 'u' ? profil :
 							 c_library_profil();
 	}

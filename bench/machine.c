@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * machine.c - cost of profiling the whole machine
+ *
+ *	machine bare
+ *	machine watch HZ
+ *	machine perf HZ FILE
+ *	machine bpf HZ
+ *
+ * Runs processes that compute, that switch, that fork and that execute, and
+ * measures how long the CPUs are busy with them and with the profiler, from when
+ * the profiler is up until the last process has ended. Starting and stopping
+ * the profiler is not measured. With perf, FILE gets its samples; with bpf, a
+ * BPF program counts ticks in a range of addresses, for the least that one
+ * costs.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bpf_peer.h"
+
+/* In memory: the speed of the host's files varies. */
+#define TRUE_COPY	"/dev/shm/true"
+
+#define ROUNDS		2
+#define COMPUTING	3
+#define COMPUTE_US	300000
+#define SWITCHES	10000
+#define FORKS		100
+#define EXECS		100
+
+static pid_t begin(void)
+{
+	pid_t child = fork_child();
+
+	if (child < 0)
+		die("fork: %m");
+	return child;
+}
+
+static pid_t compute(void)
+{
+	pid_t child = begin();
+	int us;
+
+	if (child)
+		return child;
+	for (us = COMPUTE_US; us; us--)
+		spend_us();
+	_exit(0);
+}
+
+static void pass_on(int from, int to, int nr)
+{
+	char byte = 0;
+
+	while (nr--)
+		if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1)
+			_exit(1);
+	_exit(0);
+}
+
+/* Two processes that pass a byte to each other. */
+static void switch_often(pid_t children[2])
+{
+	int there[2], back[2];
+
+	if (pipe(there) || pipe(back) || write(there[1], "", 1) != 1)
+		die("pipe: %m");
+	children[0] = begin();
+	if (!children[0])
+		pass_on(there[0], back[1], SWITCHES / 2);
+	children[1] = begin();
+	if (!children[1])
+		pass_on(back[0], there[1], SWITCHES / 2);
+	close(there[0]);
+	close(there[1]);
+	close(back[0]);
+	close(back[1]);
+}
+
+static void fork_and_wait(int execute)
+{
+	pid_t child = begin();
+
+	if (!child) {
+		if (execute)
+			execl(TRUE_COPY, "true", NULL);
+		_exit(execute);
+	}
+	if (wait_child(child))
+		die("a child failed");
+}
+
+static void work(void)
+{
+	pid_t children[COMPUTING + 2];
+	int i;
+
+	for (i = 0; i < COMPUTING; i++)
+		children[i] = compute();
+	switch_often(children + COMPUTING);
+	for (i = 0; i < FORKS; i++)
+		fork_and_wait(0);
+	for (i = 0; i < EXECS; i++)
+		fork_and_wait(1);
+	for (i = 0; i < COMPUTING + 2; i++)
+		if (wait_child(children[i]))
+			die("a child failed");
+}
+
+/* Wait until a profiler that starts has nothing left to do. */
+static void settle(void)
+{
+	uint64_t begin, busy;
+
+	do {
+		begin = busy_ns();
+		sleep(1);
+		busy = busy_ns() - begin;
+	} while (busy > SECOND / 20);
+}
+
+static pid_t start_perf(const char *hz, const char *file)
+{
+	pid_t child = begin();
+
+	if (!child) {
+		execlp("perf", "perf", "record", "-q", "-B", "-N", "-a", "-e",
+		       "cpu-clock", "-F", hz, "-o", file, NULL);
+		_exit(127);
+	}
+	return child;
+}
+
+static int start_watch(uint64_t period_ns)
+{
+	struct profil_watch watch = {
+		.size = sizeof(watch),
+		.target = PROFIL_WATCH_MACHINE,
+		.period_ns = period_ns,
+	};
+	int fd = profil_watch_open(&watch);
+
+	if (fd < 0)
+		die("cannot start a watch: %m");
+	return fd;
+}
+
+static void stop_watch(int fd, const char *tool)
+{
+	struct profil_watch_status last = { .size = sizeof(last) };
+
+	if (profil_watch_stop(fd, &last))
+		die("cannot stop the watch: %m");
+	print_result("machine-lost", tool, last.ticks,
+		     last.unresolved + last.coarse + last.unfollowed, 0,
+		     "ticks");
+}
+
+static void start_bpf(uint64_t period_ns)
+{
+	bpf_start(&(struct bpf_request){
+		.scope = BPF_SCOPE_MACHINE,
+		.text = &__executable_start,
+		.size = &etext - &__executable_start,
+		.shift = 2,
+		.period_ns = period_ns,
+	});
+}
+
+static void measure(const char *tool, double hz)
+{
+	int round;
+
+	/* The first one warms the caches */
+	work();
+	for (round = 0; round < ROUNDS; round++) {
+		uint64_t begin = busy_ns();
+
+		work();
+		print_result("machine", tool, hz,
+			     (double)(busy_ns() - begin) / NS_PER_INSN, 0,
+			     "instructions");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind = argc > 1 ? argv[1] : "";
+	double hz = argc > 2 ? atof(argv[2]) : 0;
+	char tool[32];
+	pid_t perf;
+	int fd;
+
+	if (system("cp $(which busybox) " TRUE_COPY))
+		die("cannot copy busybox");
+	snprintf(tool, sizeof(tool), hz ? "%s-%.0f" : "%s", kind, hz);
+	if (!strcmp(kind, "bare")) {
+		settle();
+		measure(tool, hz);
+	} else if (!strcmp(kind, "watch") && hz) {
+		fd = start_watch(SECOND / hz);
+		settle();
+		measure(tool, hz);
+		stop_watch(fd, tool);
+	} else if (!strcmp(kind, "bpf") && hz) {
+		start_bpf(SECOND / hz);
+		settle();
+		measure(tool, hz);
+		bpf_stop();
+	} else if (!strcmp(kind, "perf") && hz && argc > 3) {
+		perf = start_perf(argv[2], argv[3]);
+		settle();
+		measure(tool, hz);
+		kill(perf, SIGINT);
+		waitpid(perf, NULL, 0);
+	} else {
+		die("usage: machine bare | watch HZ | perf HZ FILE | bpf HZ");
+	}
+	return 0;
+}
