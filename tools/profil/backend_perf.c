@@ -34,7 +34,6 @@
 #include "profil/perf_space.h"
 #include "profil/perf_table.h"
 #include "profil/record.h"
-#include "profil/watch.h"
 #include "util/term.h"
 
 /*
@@ -859,33 +858,21 @@ static void account_for_time(const struct perf *perf)
 	}
 }
 
-static int record_table(struct perf *perf, const struct watch *watch)
-{
-	struct record *record = record_new(perf->session, watch);
-	int failed;
-
-	if (!record)
-		return -1;
-	failed = record_add(record, &perf->session->prf);
-	record_free(record);
-	return failed;
-}
-
 /*
  * Make execs of the images, as for a watch: of those that have had CPU time,
  * which those with lost ticks have.
  */
 static int record(struct perf *perf)
 {
-	struct watch watch = { .fd = -1, .table = table_freeze(&perf->table) };
+	struct profil_watch_table *table = table_freeze(&perf->table);
 	struct prf *prf = &perf->session->prf;
 	size_t next = prf->nr;
 	uint32_t i;
 	int failed;
 
-	if (!watch.table)
+	if (!table)
 		return -1;
-	failed = record_table(perf, &watch);
+	failed = record_table(perf->session, table);
 	for (i = 0; !failed && i < perf->table.nr_images; i++) {
 		const struct image *image = &perf->table.images[i];
 
@@ -894,7 +881,7 @@ static int record(struct perf *perf)
 		prf->execs[next].lost += image->lost;
 		prf->execs[next++].ticks += image->lost;
 	}
-	free((void *)watch.table);
+	free(table);
 	return failed;
 }
 

@@ -108,18 +108,6 @@ static int by_start(const void *a, const void *b)
 	return (e->pid > f->pid) - (e->pid < f->pid);
 }
 
-static int record(struct session *session, const struct watch *watch)
-{
-	struct record *record = record_new(session, watch);
-	int failed;
-
-	if (!record)
-		return -1;
-	failed = record_add(record, &session->prf);
-	record_free(record);
-	return failed;
-}
-
 static int take(struct session *session, const struct watch *watch)
 {
 	struct profil_watch_status status;
@@ -129,7 +117,7 @@ static int take(struct session *session, const struct watch *watch)
 
 	prf->withheld += status.withheld;
 	prf->unfollowed += status.unfollowed;
-	if (record(session, watch))
+	if (record_table(session, watch->table))
 		return -1;
 	/* They belong to one of these execs, but nobody knows to which */
 	if (pending && prf->nr > before) {

@@ -151,16 +151,16 @@ static int read_file(struct object *object,
 /**
  * object_read() - read the file of an object
  * @object: receives what it says; for object_free()
- * @watch: the watch
+ * @table: the table of the watch
  * @index: index of the object, a file
  *
  * Return: 0, or -1 if out of memory.
  */
-int object_read(struct object *object, const struct watch *watch,
+int object_read(struct object *object, const struct profil_watch_table *table,
 		uint32_t index)
 {
-	const struct profil_watch_object *seen = watch_object(watch, index);
-	const char *path = watch_path(watch, index);
+	const struct profil_watch_object *seen = profil_watch_object(table, index);
+	const char *path = profil_watch_path(table, seen);
 	int result;
 
 	memset(object, 0, sizeof(*object));

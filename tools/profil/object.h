@@ -5,12 +5,12 @@
 #ifndef OBJECT_H
 #define OBJECT_H
 
+#include <profil.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "prf/prf.h"
-#include "profil/watch.h"
 
 /**
  * struct object - a mapped file
@@ -32,7 +32,7 @@ struct object {
 	bool is_32;
 };
 
-int object_read(struct object *object, const struct watch *watch,
+int object_read(struct object *object, const struct profil_watch_table *table,
 		uint32_t index);
 int object_vdso(struct object *object);
 void object_free(struct object *object);

@@ -30,12 +30,13 @@
 /**
  * struct record - what record_add() works with
  * @session: options of the session
- * @watch: the watch
+ * @table: the table of a watch
  * @prf: the profile to which it adds
  * @before: count of each slot of the hash table at the time of the last
  *	record_add()
  * @nr: number of buckets
- * @buckets: buckets with new ticks, sorted by image, object and offset
+ * @buckets: buckets with new ticks, and their offsets in bytes, sorted by image,
+ *	object and offset
  * @next: the first bucket that is in no exec yet
  * @nr_images: number of images
  * @images: the images at the time of this record_add()
@@ -49,11 +50,11 @@
  */
 struct record {
 	const struct session *session;
-	const struct watch *watch;
+	const struct profil_watch_table *table;
 	struct prf *prf;
 	uint64_t *before;
 	size_t nr;
-	struct watch_bucket *buckets;
+	struct profil_watch_bucket *buckets;
 	size_t next;
 	uint32_t nr_images;
 	struct profil_watch_image *images;
@@ -68,7 +69,7 @@ struct record {
 
 static int in_order(const void *a, const void *b)
 {
-	const struct watch_bucket *c = a, *d = b;
+	const struct profil_watch_bucket *c = a, *d = b;
 
 	if (c->image != d->image)
 		return c->image < d->image ? -1 : 1;
@@ -80,25 +81,30 @@ static int in_order(const void *a, const void *b)
 /* Copy the buckets with new ticks; the module may go on adding to them. */
 static int read_buckets(struct record *record)
 {
-	uint32_t most = record->watch->table->max_buckets, slot;
-	struct watch_bucket bucket, *list;
-	uint64_t count;
+	const struct profil_watch_table *table = record->table;
+	const struct profil_watch_bucket *bucket;
+	struct profil_watch_bucket *list;
+	uint64_t count, before;
+	size_t slot = 0;
 
 	record->nr = 0;
 	record->next = 0;
-	for (slot = 0; slot < most; slot++) {
-		if (!watch_bucket(record->watch, slot, &bucket))
-			continue;
-		count = bucket.count;
-		bucket.count -= record->before[slot];
-		record->before[slot] = count;
-		if (!bucket.count)
+	while ((bucket = profil_watch_next(table, &slot))) {
+		count = __atomic_load_n(&bucket->count, __ATOMIC_RELAXED);
+		before = record->before[slot - 1];
+		record->before[slot - 1] = count;
+		if (count == before)
 			continue;
 		list = array_grow(record->buckets, record->nr, sizeof(*list));
 		if (!list)
 			return -1;
 		record->buckets = list;
-		list[record->nr++] = bucket;
+		list[record->nr++] = (struct profil_watch_bucket) {
+			.image = bucket->image,
+			.object = bucket->object,
+			.offset = bucket->offset << table->bucket_shift,
+			.count = count - before,
+		};
 	}
 	if (record->nr)
 		qsort(record->buckets, record->nr, sizeof(*record->buckets),
@@ -123,21 +129,23 @@ static void *grow_images(struct profil_watch_image **images, uint32_t before,
  */
 static int read_images(struct record *record)
 {
-	uint32_t nr = watch_images(record->watch), i;
+	const struct profil_watch_table *table = record->table;
+	uint32_t nr = __atomic_load_n(&table->nr_images, __ATOMIC_ACQUIRE), i;
 
 	if (!grow_images(&record->images, record->nr_images, nr) ||
 	    !grow_images(&record->images_before, record->nr_images, nr))
 		return -1;
 	record->nr_images = nr;
 	for (i = 0; i < nr; i++)
-		record->images[i] = *watch_image(record->watch, i);
+		record->images[i] = *profil_watch_image(table, i);
 	return 0;
 }
 
 /* To be called after read_images(): all their objects are valid by then. */
 static int prepare_objects(struct record *record)
 {
-	uint32_t nr = watch_objects(record->watch);
+	uint32_t nr = __atomic_load_n(&record->table->nr_objects,
+				      __ATOMIC_ACQUIRE);
 	struct object *objects;
 
 	if (nr <= record->nr_objects)
@@ -172,7 +180,7 @@ static struct object *object_of(struct record *record, uint32_t index)
 	if (object->path)
 		return object;
 	if (index >= PROFIL_OBJECT_FILES)
-		failed = object_read(object, record->watch, index);
+		failed = object_read(object, record->table, index);
 	else if (index == PROFIL_OBJECT_VDSO)
 		failed = object_vdso(object);
 	else
@@ -347,12 +355,12 @@ static int name_code(struct prf_dso *dso,
 /* Add the DSO of an object, with all buckets that an image has in it. */
 static int add_object(struct record *record, struct prf_exec *exec)
 {
-	const struct watch_bucket *first = &record->buckets[record->next];
+	const struct profil_watch_bucket *first = &record->buckets[record->next];
 	const struct profil_watch_image *image = &record->images[first->image];
 	uint64_t address = free_address(exec), bytes = record->session->bucket;
 	struct object *object = object_of(record, first->object);
 	struct prf_dso *dso = object ? prf_add_dso(exec, object->path) : NULL;
-	const struct watch_bucket *bucket = first;
+	const struct profil_watch_bucket *bucket = first;
 	uint64_t start = first->offset, end = 0;
 
 	if (!dso)
@@ -482,7 +490,7 @@ static int add_kernel(struct record *record, struct prf_exec *exec)
 	if (need_kernel(record))
 		return -1;
 	for (; record->next < record->nr; record->next++) {
-		const struct watch_bucket *bucket =
+		const struct profil_watch_bucket *bucket =
 			&record->buckets[record->next];
 		const struct range *range;
 		struct prf_dso *dso;
@@ -601,20 +609,20 @@ static int add_images(struct record *record)
 /**
  * record_new() - prepare to make profiles of the table of a watch
  * @session: options
- * @watch: the watch
+ * @table: the table
  *
  * Return: for record_free(), or NULL if out of memory.
  */
 struct record *record_new(const struct session *session,
-			  const struct watch *watch)
+			  const struct profil_watch_table *table)
 {
 	struct record *record = calloc(1, sizeof(*record));
 
 	if (!record)
 		return NULL;
 	record->session = session;
-	record->watch = watch;
-	record->before = calloc(watch->table->max_buckets,
+	record->table = table;
+	record->before = calloc(table->max_buckets,
 				sizeof(*record->before));
 	if (record->before)
 		return record;
@@ -654,4 +662,24 @@ void record_free(struct record *record)
 	ranges_free(&record->kernel);
 	cgroups_free(&record->cgroups);
 	free(record);
+}
+
+/**
+ * record_table() - add the execs of a watch to the profile of a session
+ * @session: the session
+ * @table: the table of the watch
+ *
+ * Return: 0, or -1 with errno if out of memory.
+ */
+int record_table(struct session *session,
+		 const struct profil_watch_table *table)
+{
+	struct record *record = record_new(session, table);
+	int failed;
+
+	if (!record)
+		return -1;
+	failed = record_add(record, &session->prf);
+	record_free(record);
+	return failed;
 }

@@ -276,7 +276,7 @@ static int begin_records(struct session *session)
 
 	top.records = calloc(nr + 1, sizeof(*top.records));
 	for (i = 0; top.records && i < nr; i++) {
-		top.records[i] = record_new(session, &watches[i]);
+		top.records[i] = record_new(session, watches[i].table);
 		if (!top.records[i])
 			return -1;
 		top.nr_records++;

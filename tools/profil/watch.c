@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * watch.c - a watch of the kernel module, and its table
+ * watch.c - a watch of the kernel module
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profil/watch.h"
@@ -79,18 +78,13 @@ static int set_target(struct profil_watch *request,
 	return 0;
 }
 
-static const char *map(struct watch *watch, uint64_t size)
+static const char *map(struct watch *watch)
 {
-	void *table = mmap(NULL, size, PROT_READ, MAP_SHARED, watch->fd, 0);
-
-	if (table == MAP_FAILED)
-		return "mmap";
-	watch->table = table;
-	watch->size = size;
-	if (watch->table->version == PROFIL_WATCH_VERSION)
+	watch->table = profil_watch_map(watch->fd, &watch->request);
+	if (watch->table)
 		return NULL;
-	errno = EPROTO;
-	return "the table of the module has another version";
+	return errno == EPROTO ?
+		"the table of the module has another version" : "mmap";
 }
 
 /**
@@ -105,27 +99,26 @@ static const char *map(struct watch *watch, uint64_t size)
 const char *watch_start(struct watch *watch, const struct session *session,
 			pid_t pid, uint64_t *period_ns)
 {
-	struct profil_watch request = {
-		.size = sizeof(request),
-		.flags = flags_of(session),
-		.period_ns = session->asked_ns,
-		.bucket_shift = __builtin_ctz(session->bucket),
-	};
+	struct profil_watch *request = &watch->request;
 	int directory, result;
 
 	memset(watch, 0, sizeof(*watch));
+	request->size = sizeof(*request);
+	request->flags = flags_of(session);
+	request->period_ns = session->asked_ns;
+	request->bucket_shift = __builtin_ctz(session->bucket);
 	watch->fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	if (watch->fd < 0)
 		return PROFIL_DEVICE;
-	if (set_target(&request, session, pid, &directory))
+	if (set_target(request, session, pid, &directory))
 		return "open";
-	result = ioctl(watch->fd, PROFIL_IOC_WATCH, &request);
+	result = ioctl(watch->fd, PROFIL_IOC_WATCH, request);
 	if (directory >= 0)
 		close(directory);
 	if (result)
 		return "PROFIL_IOC_WATCH";
-	*period_ns = request.period_ns;
-	return map(watch, request.map_size);
+	*period_ns = request->period_ns;
+	return map(watch);
 }
 
 /**
@@ -147,76 +140,9 @@ int watch_status(const struct watch *watch, unsigned long request,
 /** watch_end() - unmap the table, and close the device */
 void watch_end(struct watch *watch)
 {
-	if (watch->table)
-		munmap((void *)watch->table, watch->size);
+	profil_watch_unmap(watch->table, &watch->request);
 	if (watch->fd >= 0)
 		close(watch->fd);
 	watch->table = NULL;
 	watch->fd = -1;
-}
-
-/** watch_images() - number of images that are valid now */
-uint32_t watch_images(const struct watch *watch)
-{
-	return __atomic_load_n(&watch->table->nr_images, __ATOMIC_ACQUIRE);
-}
-
-/** watch_objects() - number of objects that are valid now */
-uint32_t watch_objects(const struct watch *watch)
-{
-	return __atomic_load_n(&watch->table->nr_objects, __ATOMIC_ACQUIRE);
-}
-
-static const void *at(const struct watch *watch, uint64_t array, uint32_t size,
-		      uint32_t index)
-{
-	return (const char *)watch->table + array + (uint64_t)size * index;
-}
-
-/** watch_image() - an image, by its index below watch_images() */
-const struct profil_watch_image *watch_image(const struct watch *watch,
-					     uint32_t index)
-{
-	return at(watch, watch->table->images, watch->table->image_size, index);
-}
-
-/** watch_object() - an object, by its index below watch_objects() */
-const struct profil_watch_object *watch_object(const struct watch *watch,
-					       uint32_t index)
-{
-	return at(watch, watch->table->objects, watch->table->object_size,
-		  index);
-}
-
-/**
- * watch_bucket() - read a slot of the hash table
- * @watch: the watch
- * @slot: index below max_buckets
- * @bucket: receives the bucket, with the offset in bytes
- *
- * Return: whether there is a bucket.
- */
-bool watch_bucket(const struct watch *watch, uint32_t slot,
-		  struct watch_bucket *bucket)
-{
-	const struct profil_watch_table *table = watch->table;
-	const struct profil_watch_bucket *found =
-		at(watch, table->buckets, table->bucket_size, slot);
-
-	bucket->object = __atomic_load_n(&found->object, __ATOMIC_ACQUIRE);
-	if (!bucket->object)
-		return false;
-	bucket->image = found->image;
-	bucket->offset = found->offset << table->bucket_shift;
-	bucket->count = __atomic_load_n(&found->count, __ATOMIC_RELAXED);
-	return true;
-}
-
-/** watch_path() - path of an object, or NULL if it is not known */
-const char *watch_path(const struct watch *watch, uint32_t object)
-{
-	uint32_t path = __atomic_load_n(&watch_object(watch, object)->path,
-					__ATOMIC_ACQUIRE);
-
-	return path ? at(watch, watch->table->names, 1, path) : NULL;
 }
