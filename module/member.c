@@ -284,14 +284,51 @@ static void profil_wide_update(struct profil_watcher *watcher,
 
 /* --- tracepoints */
 
-static void profil_fork_member(const struct profil_member *parent,
-			       struct task_struct *child)
+/*
+ * A process forks, executes a program, or is moved: have the watches follow.
+ * @child: the child, or @task
+ * @bprm: the program that it executes, or NULL
+ * @follow: for a watch that the process is in by itself
+ */
+static __always_inline void
+profil_follow(struct task_struct *task, struct task_struct *child,
+	      struct linux_binprm *bprm,
+	      void (*follow)(struct profil_member *member,
+			     struct task_struct *child,
+			     struct linux_binprm *bprm))
+{
+	struct profil_watcher *watcher;
+	struct profil_member *member;
+	unsigned long flags;
+
+	if (list_empty(&profil_wide) &&
+	    hlist_empty(profil_member_bucket(task->signal)))
+		return;
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	rcu_read_lock();
+	profil_for_each_member(member, task->signal)
+		if (!profil_watch_is_wide(member->watcher))
+			follow(member, child, bprm);
+	list_for_each_entry(watcher, &profil_wide, wide) {
+		member = profil_member_find(watcher, task->signal);
+		profil_wide_update(watcher, child, bprm,
+				   profil_member_image(member));
+		/* One that is moved may run meanwhile. */
+		if (task == child && !bprm)
+			profil_watch_refresh_later(watcher);
+	}
+	rcu_read_unlock();
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+}
+
+static void profil_follow_fork(struct profil_member *parent,
+			       struct task_struct *child,
+			       struct linux_binprm *unused)
 {
 	struct profil_watcher *watcher = parent->watcher;
 	struct profil_member *member;
 
-	if (profil_watch_is_wide(watcher) ||
-	    !profil_is_image_on(parent->image) ||
+	if (!profil_is_image_on(parent->image) ||
 	    !(watcher->request.flags & PROFIL_WATCH_CHILDREN))
 		return;
 	member = profil_member_new(watcher, child->signal);
@@ -303,18 +340,6 @@ static void profil_fork_member(const struct profil_member *parent,
 						       parent->image));
 }
 
-/* @child: of @parent, or the same. */
-static void profil_follow_wide(struct profil_watcher *watcher,
-			       struct task_struct *parent,
-			       struct task_struct *child,
-			       const struct linux_binprm *bprm)
-{
-	struct profil_member *member = profil_member_find(watcher,
-							  parent->signal);
-
-	profil_wide_update(watcher, child, bprm, profil_member_image(member));
-}
-
 /**
  * profil_members_fork() - a process has been forked, or a thread created
  * @parent: the caller
@@ -322,41 +347,26 @@ static void profil_follow_wide(struct profil_watcher *watcher,
  */
 void profil_members_fork(struct task_struct *parent, struct task_struct *child)
 {
-	struct profil_watcher *watcher;
-	struct profil_member *member;
-	unsigned long flags;
-
-	if (parent->signal == child->signal ||
-	    (list_empty(&profil_wide) &&
-	     hlist_empty(profil_member_bucket(parent->signal))))
-		return;
-	raw_spin_lock_irqsave(&profil_member_lock, flags);
-	rcu_read_lock();
-	profil_for_each_member(member, parent->signal)
-		profil_fork_member(member, child);
-	list_for_each_entry(watcher, &profil_wide, wide)
-		profil_follow_wide(watcher, parent, child, NULL);
-	rcu_read_unlock();
-	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+	if (parent->signal != child->signal)
+		profil_follow(parent, child, NULL, profil_follow_fork);
 }
 
-/* A process whose watch is its own executes a program. */
-static void profil_exec_member(struct profil_member *member,
+static void profil_follow_exec(struct profil_member *member,
+			       struct task_struct *task,
 			       struct linux_binprm *bprm)
 {
 	struct profil_watcher *watcher = member->watcher;
 	u32 parent = profil_member_image(member);
 
-	if (profil_watch_is_wide(watcher) ||
-	    member->image == PROFIL_MEMBER_OFF)
+	if (member->image == PROFIL_MEMBER_OFF)
 		return;
-	if (!profil_may_inspect(watcher, current)) {
+	if (!profil_may_inspect(watcher, task)) {
 		atomic64_inc(&watcher->withheld);
 		WRITE_ONCE(member->image, PROFIL_MEMBER_OFF);
 		return;
 	}
 	WRITE_ONCE(member->image,
-		   profil_table_image(watcher, current,
+		   profil_table_image(watcher, task,
 				      profil_exe_object(watcher, bprm),
 				      parent));
 }
@@ -367,21 +377,31 @@ static void profil_exec_member(struct profil_member *member,
  */
 void profil_members_exec(struct linux_binprm *bprm)
 {
-	struct profil_watcher *watcher;
-	struct profil_member *member;
-	unsigned long flags;
+	profil_follow(current, current, bprm, profil_follow_exec);
+}
 
-	if (list_empty(&profil_wide) &&
-	    hlist_empty(profil_member_bucket(current->signal)))
-		return;
-	raw_spin_lock_irqsave(&profil_member_lock, flags);
-	rcu_read_lock();
-	profil_for_each_member(member, current->signal)
-		profil_exec_member(member, bprm);
-	list_for_each_entry(watcher, &profil_wide, wide)
-		profil_follow_wide(watcher, current, current, bprm);
-	rcu_read_unlock();
-	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+static void profil_follow_move(struct profil_member *member,
+			       struct task_struct *task,
+			       struct linux_binprm *unused)
+{
+	struct profil_watcher *watcher = member->watcher;
+	u32 image = profil_member_image(member);
+
+	if (image)
+		WRITE_ONCE(member->image,
+			   profil_table_image(watcher, task,
+					      watcher->images[image].exe,
+					      image));
+}
+
+/**
+ * profil_members_move() - a process has been moved to another cgroup
+ * @task: a task of it; those that are not leaders do not matter
+ */
+void profil_members_move(struct task_struct *task)
+{
+	if (thread_group_leader(task))
+		profil_follow(task, task, NULL, profil_follow_move);
 }
 
 /**
@@ -400,39 +420,6 @@ void profil_members_free(struct task_struct *task)
 	raw_spin_lock_irqsave(&profil_member_lock, flags);
 	profil_for_each_member(member, task->signal)
 		profil_member_remove(member);
-	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
-}
-
-/**
- * profil_members_move() - a process has been moved to another cgroup
- * @task: a task of it; those that are not leaders do not matter
- */
-void profil_members_move(struct task_struct *task)
-{
-	struct profil_watcher *watcher;
-	struct profil_member *member;
-	unsigned long flags;
-	u32 exe;
-
-	if (!thread_group_leader(task))
-		return;
-	raw_spin_lock_irqsave(&profil_member_lock, flags);
-	rcu_read_lock();
-	profil_for_each_member(member, task->signal) {
-		watcher = member->watcher;
-		if (profil_watch_is_wide(watcher) ||
-		    !profil_is_image_on(member->image))
-			continue;
-		exe = watcher->images[member->image].exe;
-		WRITE_ONCE(member->image,
-			   profil_table_image(watcher, task, exe,
-					      member->image));
-	}
-	list_for_each_entry(watcher, &profil_wide, wide) {
-		profil_follow_wide(watcher, task, task, NULL);
-		profil_watch_refresh_later(watcher);
-	}
-	rcu_read_unlock();
 	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
 }
 
