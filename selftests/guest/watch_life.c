@@ -265,23 +265,23 @@ static void *sleep_thread(void *unused)
 	return NULL;
 }
 
-struct told {
+struct handshake {
 	int ready[2];
 	int go[2];
 };
 
 /* Threads that run when the watch begins. */
-static int burn_when_told(void *argument)
+static int burn_after_handshake(void *argument)
 {
-	struct told *told = argument;
+	struct handshake *handshake = argument;
 	pthread_t threads[2];
 	char byte;
 
 	for (int i = 0; i < 2; i++)
 		if (pthread_create(&threads[i], NULL, sleep_thread, NULL))
 			return 1;
-	if (write(told->ready[1], "", 1) != 1 ||
-	    read(told->go[0], &byte, 1) != 1)
+	if (write(handshake->ready[1], "", 1) != 1 ||
+	    read(handshake->go[0], &byte, 1) != 1)
 		return 2;
 	return burn_in_threads(NULL);
 }
@@ -289,16 +289,16 @@ static int burn_when_told(void *argument)
 TEST_F(life, of_a_process_with_threads_already)
 {
 	struct child child;
-	struct told told;
+	struct handshake handshake;
 	char byte;
 
-	ASSERT_EQ(0, pipe(told.ready));
-	ASSERT_EQ(0, pipe(told.go));
-	child = child_begin(burn_when_told, &told);
+	ASSERT_EQ(0, pipe(handshake.ready));
+	ASSERT_EQ(0, pipe(handshake.go));
+	child = child_begin(burn_after_handshake, &handshake);
 	child_go(&child);
-	ASSERT_EQ(1, read(told.ready[0], &byte, 1));
+	ASSERT_EQ(1, read(handshake.ready[0], &byte, 1));
 	ASSERT_EQ(0, watch_process(&self->watch, child.pid, 0));
-	ASSERT_EQ(1, write(told.go[1], "", 1));
+	ASSERT_EQ(1, write(handshake.go[1], "", 1));
 	EXPECT_EQ(0, child_end(&child));
 	self->status = watch_settled(&self->watch, 0);
 	EXPECT_EQ(0, self->status.processes);

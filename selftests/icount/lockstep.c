@@ -13,65 +13,9 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "turns.h"
 
 #define RUNS	5
-
-/* How often the functions read the clock in each cycle. */
-#define LOOKS	200
-
-/* The first function runs in the first part of each cycle. */
-static uint64_t cycle_ns;
-static uint64_t turn_ns;
-
-/* Inlined, so that the caller's own text takes most of the time. */
-static inline __attribute__((always_inline)) void spend_ns(uint64_t ns)
-{
-	/* Half a microsecond each if time counts instructions. */
-	for (; ns >= 500; ns -= 500)
-		asm volatile(".rept 250\n\tnop\n\t.endr");
-}
-
-OWN_TEXT(first) uint64_t first(void)
-{
-	uint64_t now;
-
-	do {
-		spend_ns(cycle_ns / LOOKS);
-		now = monotonic_ns();
-	} while (now % cycle_ns < turn_ns);
-	return now;
-}
-
-OWN_TEXT(second) uint64_t second(void)
-{
-	uint64_t now;
-
-	do {
-		spend_ns(cycle_ns / LOOKS);
-		now = monotonic_ns();
-	} while (now % cycle_ns >= turn_ns);
-	return now;
-}
-
-/* Time and ticks of each function. */
-struct turns {
-	uint64_t time_ns[2];
-	uint64_t ticks[2];
-};
-
-static void take_turns(struct turns *turns, uint64_t length_ns)
-{
-	uint64_t last = second();
-	uint64_t end = last + length_ns;
-
-	while (last < end) {
-		uint64_t middle = first();
-
-		turns->time_ns[0] += middle - last;
-		last = second();
-		turns->time_ns[1] += last - middle;
-	}
-}
 
 static struct turns run(struct __test_metadata *_metadata, uint64_t period_ns,
 			uint64_t length_ns)
@@ -81,13 +25,13 @@ static struct turns run(struct __test_metadata *_metadata, uint64_t period_ns,
 		region_of(START_OF(first), END_OF(first), bins[0], 4),
 		region_of(START_OF(second), END_OF(second), bins[1], 4),
 	};
-	struct turns turns = { 0 };
+	struct turns turns = { .length_ns = length_ns };
 
 	memset(bins, 0, sizeof(bins));
 	ASSERT_LE(regions[0].size, sizeof(bins[0]));
 	ASSERT_LE(regions[1].size, sizeof(bins[1]));
 	ASSERT_EQ(0, set_regions(regions, 2, 4, period_ns, 0));
-	take_turns(&turns, length_ns);
+	take_turns(&turns);
 	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
 	turns.ticks[0] = sum32(bins[0], 4096);
 	turns.ticks[1] = sum32(bins[1], 4096);
@@ -101,8 +45,7 @@ static void check(struct __test_metadata *_metadata, const char *what,
 		  const struct turns *turns, uint64_t period_ns)
 {
 	double ticks = turns->ticks[0] + turns->ticks[1];
-	double share = (double)turns->time_ns[0] /
-		       (turns->time_ns[0] + turns->time_ns[1]);
+	double share = share_of_first(turns);
 
 	EXPECT_LE(0.9 * (turns->time_ns[0] + turns->time_ns[1]) / period_ns,
 		  ticks);

@@ -18,20 +18,20 @@ typedef int sprofil_t(struct prof *regions, int nr, struct timeval *time,
 
 static unsigned short bins[8];
 
-struct told {
+struct answer {
 	double period_us;
 	double ticks;
 	double cpu_us;
 };
 
 /* Counts only ticks in the program's own text, which nearly all are. */
-static struct told ask(struct __test_metadata *_metadata, sprofil_t *function)
+static struct answer ask(struct __test_metadata *_metadata, sprofil_t *function)
 {
 	struct prof text = {
 		bins, sizeof(bins), (size_t)&__executable_start, 2
 	};
 	struct timeval time = { 0, 0 };
-	struct told told = { 0 };
+	struct answer answer = { 0 };
 	uint64_t begin;
 
 	memset(bins, 0, sizeof(bins));
@@ -40,33 +40,33 @@ static struct told ask(struct __test_metadata *_metadata, sprofil_t *function)
 	while (process_cpu_ns() < begin + SECOND)
 		for (int i = 0; i < 100; i++)
 			asm volatile(".rept 500\n\tnop\n\t.endr");
-	told.cpu_us = (process_cpu_ns() - begin) / 1000.0;
-	told.period_us = time.tv_sec * 1e6 + time.tv_usec;
-	told.ticks = sum16(bins, 8);
-	return told;
+	answer.cpu_us = (process_cpu_ns() - begin) / 1000.0;
+	answer.period_us = time.tv_sec * 1e6 + time.tv_usec;
+	answer.ticks = sum16(bins, 8);
+	return answer;
 }
 
 TEST(of_the_c_library_is_wrong)
 {
 	void *c = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
 	sprofil_t *sprofil_of_c;
-	struct told told;
+	struct answer answer;
 
 	ASSERT_NE(NULL, c);
 	sprofil_of_c = dlsym(c, "sprofil");
 	ASSERT_NE(NULL, sprofil_of_c);
-	told = ask(_metadata, sprofil_of_c);
+	answer = ask(_metadata, sprofil_of_c);
 	TH_LOG("C library: says %.0f us; %.0f ticks in %.0f us are one in %.0f us",
-	       told.period_us, told.ticks, told.cpu_us,
-	       told.cpu_us / told.ticks);
+	       answer.period_us, answer.ticks, answer.cpu_us,
+	       answer.cpu_us / answer.ticks);
 	/* The C library's next call only stops the first. */
 	EXPECT_EQ(0, sprofil_of_c(NULL, 0, NULL, 0));
 
-	told = ask(_metadata, sprofil);
+	answer = ask(_metadata, sprofil);
 	EXPECT_EQ(0, sprofil(NULL, 0, NULL, 0));
-	EXPECT_EQ(10000, told.period_us);
-	EXPECT_CHANCE("ticks", told.ticks, told.cpu_us / told.period_us,
-		      told.cpu_us / told.period_us);
+	EXPECT_EQ(10000, answer.period_us);
+	EXPECT_CHANCE("ticks", answer.ticks, answer.cpu_us / answer.period_us,
+		      answer.cpu_us / answer.period_us);
 }
 
 TEST_HARNESS_MAIN

@@ -15,12 +15,10 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "turns.h"
 #include "watch.h"
 
 #define US		1000ULL
-
-/* How often the functions read the clock in each cycle. */
-#define LOOKS		200
 
 /* A system call or a context switch: charged a little earlier or later */
 #define EDGE_NS		(20 * US)
@@ -29,13 +27,6 @@ static uint64_t usage_ns(const struct rusage *usage)
 {
 	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * SECOND +
 	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * US;
-}
-
-/* Half a microsecond for each 250 instructions. */
-static inline __attribute__((always_inline)) void spend_ns(uint64_t ns)
-{
-	for (; ns >= 500; ns -= 500)
-		asm volatile(".rept 250\n\tnop\n\t.endr");
 }
 
 FIXTURE(watch) {
@@ -115,50 +106,9 @@ TEST_F(watch, has_every_tick_of_a_loop)
 
 /* --- turns in step with the clock, as in lockstep.c */
 
-static uint64_t cycle_ns;
-static uint64_t turn_ns;
-
-OWN_TEXT(first) uint64_t first(void)
+static int take_turns_in_child(void *turns)
 {
-	uint64_t now;
-
-	do {
-		spend_ns(cycle_ns / LOOKS);
-		now = monotonic_ns();
-	} while (now % cycle_ns < turn_ns);
-	return now;
-}
-
-OWN_TEXT(second) uint64_t second(void)
-{
-	uint64_t now;
-
-	do {
-		spend_ns(cycle_ns / LOOKS);
-		now = monotonic_ns();
-	} while (now % cycle_ns >= turn_ns);
-	return now;
-}
-
-/* Shared with the test. */
-struct turns {
-	uint64_t length_ns;
-	uint64_t time_ns[2];
-};
-
-static int take_turns(void *argument)
-{
-	struct turns *turns = argument;
-	uint64_t last = second();
-	uint64_t end = last + turns->length_ns;
-
-	while (last < end) {
-		uint64_t middle = first();
-
-		turns->time_ns[0] += middle - last;
-		last = second();
-		turns->time_ns[1] += last - middle;
-	}
+	take_turns(turns);
 	return 0;
 }
 
@@ -175,7 +125,7 @@ static void lockstep(struct __test_metadata *_metadata, struct watch *watch,
 	cycle_ns = period_ns;
 	turn_ns = period_ns * percent / 100;
 	turns->length_ns = length_ns;
-	child = child_begin(take_turns, turns);
+	child = child_begin(take_turns_in_child, turns);
 	begin(_metadata, watch, child.pid, period_ns, 0);
 	EXPECT_EQ(0, child_end(&child));
 	status = watch_settled(watch, 0);
@@ -183,8 +133,7 @@ static void lockstep(struct __test_metadata *_metadata, struct watch *watch,
 	of_first = watch_ticks_of(watch, START_OF(first), END_OF(first));
 	ticks = of_first + watch_ticks_of(watch, START_OF(second),
 					  END_OF(second));
-	share = (double)turns->time_ns[0] /
-		(turns->time_ns[0] + turns->time_ns[1]);
+	share = share_of_first(turns);
 	/* Those that fall while the program reads the clock are in neither */
 	EXPECT_LE(0.7 / slack() * length_ns / period_ns, ticks);
 	EXPECT_CHANCE("first function", of_first, share * ticks,
