@@ -108,8 +108,8 @@ static void start_profil(const struct subject *subject)
 {
 	static struct profil_region regions[MAX_REGIONS];
 	static uint64_t bins[MAX_REGIONS + 4096];
-	struct profil_region own = region_of(TEXT_OF(work), bins,
-					     subject->width);
+	struct profil_region own = region_of(START_OF(work), END_OF(work),
+					     bins, subject->width);
 	uint64_t length = own.size;
 	int i;
 
@@ -238,9 +238,7 @@ static const uint64_t *bpf_cells;
 
 static size_t text_size(void)
 {
-	const char *const text[] = { TEXT_OF(work) };
-
-	return text[1] - text[0];
+	return END_OF(work) - START_OF(work);
 }
 
 static void start_bpf(const struct subject *subject)

@@ -201,7 +201,8 @@ static struct function *function_of(const char *name, const void *call,
 	return function;
 }
 
-#define FUNCTION_OF(name)	function_of(#name, name, TEXT_OF(name))
+#define FUNCTION_OF(name)						\
+	function_of(#name, name, START_OF(name), END_OF(name))
 
 /* ---- profilers */
 
