@@ -87,7 +87,7 @@ struct profil_reader {
 	struct profil_member *member;
 	u32 image;
 	struct profil_interval interval;
-};
+} ____cacheline_aligned;
 
 /**
  * struct profil_cpu - of one CPU
@@ -256,8 +256,7 @@ static void profil_reader_account(struct profil_reader *reader, u64 now)
  * What the interval of a watch is open for ends: count the ticks that are due,
  * in the kernel, and the time.
  */
-static __always_inline void profil_reader_end(struct profil_reader *reader,
-					      u64 now)
+static void profil_reader_end(struct profil_reader *reader, u64 now)
 {
 	u64 nr = profil_schedule_advance(&reader->interval.schedule, now);
 
@@ -273,26 +272,37 @@ static void profil_reader_close(struct profil_cpu *cpu, u32 slot, u64 now)
 	cpu->watching &= ~BIT(slot);
 }
 
+/* Return: the time, once for all that a context switch changes at that time. */
+static __always_inline u64 profil_now(u64 *now)
+{
+	if (!*now)
+		*now = ktime_get_ns();
+	return *now;
+}
+
 /*
  * From a process in a watch to another task: the interval stays open if that is
- * in the same watch.
+ * in the same watch. If it has the same image, nothing needs the time: a tick
+ * that is due is counted by the interrupt that is about to come.
  */
 static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
 					       const struct task_struct *next,
-					       u64 now)
+					       u64 *now)
 {
 	struct profil_reader *reader = &cpu->readers[slot];
 	struct profil_member *member =
 		profil_member_find(reader->member->watcher, next->signal);
 	u32 image = member ? READ_ONCE(member->image) : PROFIL_MEMBER_OFF;
 
-	profil_reader_end(reader, now);
-	if (!profil_is_image_on(image)) {
-		cpu->watching &= ~BIT(slot);
-		return;
+	if (image != reader->image) {
+		profil_reader_end(reader, profil_now(now));
+		if (!profil_is_image_on(image)) {
+			cpu->watching &= ~BIT(slot);
+			return;
+		}
+		reader->image = image;
 	}
 	reader->member = member;
-	reader->image = image;
 }
 
 /* A timer's time is absolute, a counter's relative. */
@@ -362,14 +372,14 @@ static bool profil_reader_update(struct profil_cpu *cpu, u32 slot, u64 now)
 	return true;
 }
 
-static void profil_reader_open(struct profil_cpu *cpu,
-			       struct profil_member *member, u64 now)
+static noinline void profil_reader_open(struct profil_cpu *cpu,
+					struct profil_member *member, u64 now)
 {
 	u32 slot = member->watcher->slot;
 	struct profil_reader *reader = &cpu->readers[slot];
 	u32 image = READ_ONCE(member->image);
 
-	if (!profil_is_image_on(image) || cpu->watching & BIT(slot) ||
+	if (!profil_is_image_on(image) ||
 	    READ_ONCE(member->watcher->state) != PROFIL_STATE_ON)
 		return;
 	reader->member = member;
@@ -401,13 +411,15 @@ static struct mm_struct *profil_task_mm(const struct task_struct *task)
 }
 
 /* Open the intervals of the watches of a process that are not open. */
-static void profil_cpu_open_watches(struct profil_cpu *cpu,
-				    const struct task_struct *task, u64 now)
+static __always_inline void
+profil_cpu_open_watches(struct profil_cpu *cpu, const struct task_struct *task,
+			u64 *now)
 {
 	struct profil_member *member;
 
 	profil_for_each_member(member, task->signal)
-		profil_reader_open(cpu, member, now);
+		if (!(cpu->watching & BIT(member->watcher->slot)))
+			profil_reader_open(cpu, member, profil_now(now));
 }
 
 /*
@@ -418,13 +430,13 @@ static noinline void profil_cpu_switch(const struct task_struct *next)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
 	struct profil_session *session = NULL;
-	u64 now = ktime_get_ns();
 	unsigned long open;
+	u64 now = 0;
 
 	if (cpu->session)
-		profil_interval_close(cpu, now);
+		profil_interval_close(cpu, profil_now(&now));
 	for (open = cpu->watching; open; open &= open - 1)
-		profil_reader_pass(cpu, __ffs(open), next, now);
+		profil_reader_pass(cpu, __ffs(open), next, &now);
 	/*
 	 * Other CPUs may learn that this one has left an address space or a
 	 * watch only when the interval is closed: they free a session when no
@@ -443,8 +455,8 @@ static noinline void profil_cpu_switch(const struct task_struct *next)
 	if (!hlist_empty(profil_ctx_bucket(next->mm)) && profil_task_mm(next))
 		session = profil_find_session(next->mm);
 	if (session)
-		profil_interval_open(cpu, session, now);
-	profil_cpu_open_watches(cpu, next, now);
+		profil_interval_open(cpu, session, profil_now(&now));
+	profil_cpu_open_watches(cpu, next, &now);
 }
 
 /* The same where there may be a watch, too. */
@@ -508,7 +520,7 @@ static void profil_cpu_refresh_watches(void *unused)
 	for (open = cpu->watching; open; open &= open - 1)
 		profil_reader_update(cpu, __ffs(open), now);
 	if (cpu->signal == current->signal)
-		profil_cpu_open_watches(cpu, current, now);
+		profil_cpu_open_watches(cpu, current, &now);
 }
 
 /* --- tracepoints but that of the context switch */
