@@ -280,13 +280,14 @@ static void switches_beside(int nr)
 		end_profiles(other);
 }
 
-static int start_watch(enum profil_watch_target target, pid_t pid)
+static int start_watch(enum profil_watch_target target, pid_t pid,
+		       uint32_t flags)
 {
 	struct profil_watch watch = {
 		.size = sizeof(watch),
 		.target = target,
 		.id = pid,
-		.flags = pid ? PROFIL_WATCH_CHILDREN : 0,
+		.flags = flags,
 		.period_ns = SECOND,
 	};
 	int fd = profil_watch_open(&watch);
@@ -309,19 +310,24 @@ static pid_t sleep_elsewhere(void)
 static void watched(void)
 {
 	pid_t other = sleep_elsewhere();
-	int fd = start_watch(PROFIL_WATCH_PROCESS, other);
+	int fd = start_watch(PROFIL_WATCH_PROCESS, other,
+			     PROFIL_WATCH_CHILDREN);
 
 	programs("watch-somewhere");
 	idle("watch-somewhere");
 	close(fd);
 	kill(other, SIGKILL);
 	wait_child(other);
-	fd = start_watch(PROFIL_WATCH_PROCESS, getpid());
+	fd = start_watch(PROFIL_WATCH_PROCESS, getpid(), PROFIL_WATCH_CHILDREN);
 	programs("watch-own");
 	close(fd);
-	fd = start_watch(PROFIL_WATCH_MACHINE, 0);
+	fd = start_watch(PROFIL_WATCH_MACHINE, 0, 0);
 	programs("watch-machine");
 	idle("watch-machine");
+	close(fd);
+	/* As between different programs */
+	fd = start_watch(PROFIL_WATCH_MACHINE, 0, PROFIL_WATCH_SEPARATE);
+	programs("watch-separate");
 	close(fd);
 	sleep(12);
 }
