@@ -13,8 +13,8 @@ $(if $(filter-out /%,$(DESTDIR)),\
 # it.
 VERSION := 0.1
 
-# Not empty if the compiler builds 64-bit programs for x86: only there do
-# mcount's stub and profil's system calls in other programs work.
+# Not empty if the compiler builds 64-bit programs for x86: mcount's stub is for
+# those only.
 macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -include limits.h -dM -E -x c \
 	    /dev/null 2> /dev/null)
 x86_64 := $(and $(filter __x86_64__,$(macros)),$(filter __LP64__,$(macros)))

@@ -60,6 +60,13 @@ static const char *remedy_of_missing_module(const char *release)
 	return text;
 }
 
+/* Only 32-bit programs run on a 32-bit kernel; armv8l is a 64-bit kernel's name. */
+static bool is_32_bit(const char *machine)
+{
+	return sizeof(long) == 4 && !strstr(machine, "64") &&
+	       strncmp(machine, "armv8", 5);
+}
+
 static const char *remedy_of_missing_device(void)
 {
 	struct utsname name;
@@ -68,6 +75,12 @@ static const char *remedy_of_missing_device(void)
 	bool listed;
 
 	uname(&name);
+	if (is_32_bit(name.machine)) {
+		snprintf(text, sizeof(text),
+			 "the module needs a 64-bit kernel, and this one is for %s: 32-bit programs run on a 64-bit one, too",
+			 name.machine);
+		return text;
+	}
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep",
 		 name.release);
 	modules = fopen(path, "re");
