@@ -556,26 +556,10 @@ TEST_F(life, in_a_storm_of_execs)
 #define BOMB		60
 #define ROOM		16
 
-/* Children that all live at the same time, until the pipe closes. */
 static int explode(void *pipe_ends)
 {
-	const int *ends = pipe_ends;
-	char byte;
-
-	for (int i = 0; i < BOMB; i++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			return 1;
-		if (child)
-			continue;
-		close(ends[1]);
-		_exit(read(ends[0], &byte, 1));
-	}
-	close(ends[1]);
-	for (int i = 0; i < BOMB; i++)
-		if (wait(NULL) < 0)
-			return 2;
+	if (run_children(BOMB, pipe_ends))
+		return 1;
 	/* There is room again */
 	usleep(200000);
 	return spawn("burn");

@@ -93,14 +93,11 @@ static bool is_conserved(const struct profil_watch_status *status)
 				status->kernel + status->unresolved;
 }
 
-/**
- * server_attach() - watch the server for a moment
- * @server: the server
- * @round: how: some watches end by a stop, and some by the close
- *
- * Return: the number of ticks seen, or -1 if anything is wrong.
+/*
+ * Watch the server for a moment. Some of the rounds end by a stop, and some by
+ * the close. Return: the number of ticks seen, or -1 if anything is wrong.
  */
-int64_t server_attach(const struct server *server, unsigned int round)
+static int64_t attach(const struct server *server, unsigned int round)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 		server->process.pid, round % 2 ? PROFIL_WATCH_CHILDREN : 0);
@@ -132,6 +129,36 @@ int64_t server_attach(const struct server *server, unsigned int round)
 		return status.ticks;
 	fprintf(stderr, "# watch of the server: %s\n", fault);
 	return -1;
+}
+
+/**
+ * server_attach() - watch the server for a moment, many times
+ * @server: the server
+ * @least: how often even if the time is over
+ * @most: how often at most
+ * @length_ns: the time
+ *
+ * Return: the number of ticks seen, or -1 if anything is wrong.
+ */
+int64_t server_attach(const struct server *server, unsigned int least,
+		      unsigned int most, uint64_t length_ns)
+{
+	uint64_t end = monotonic_ns() + length_ns;
+	unsigned int round;
+	int64_t ticks = 0;
+
+	for (round = 0; round < most; round++) {
+		int64_t seen;
+
+		if (round >= least && monotonic_ns() >= end)
+			break;
+		seen = attach(server, round);
+		if (seen < 0)
+			return seen;
+		ticks += seen;
+	}
+	printf("# attached %u times, %lld ticks\n", round, (long long)ticks);
+	return ticks;
 }
 
 /* Return: 0 if every answer was right and the server has ended well. */

@@ -28,7 +28,8 @@ struct server {
 };
 
 int server_begin(struct server *server);
-int64_t server_attach(const struct server *server, unsigned int round);
+int64_t server_attach(const struct server *server, unsigned int least,
+		      unsigned int most, uint64_t length_ns);
 int server_end(struct server *server);
 
 #endif /* SELFTESTS_SERVER_H */

@@ -557,6 +557,33 @@ int child_end(struct child *child)
 	return wait_child(child->pid);
 }
 
+/*
+ * Fork children that all live at the same time, until the test closes its ends
+ * of the pipe, and wait for them. Return: 0, or the number of the step that
+ * failed.
+ */
+int run_children(int nr, const int pipe_ends[2])
+{
+	char byte;
+
+	for (int i = 0; i < nr; i++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			return 1;
+		if (child)
+			continue;
+		close(pipe_ends[1]);
+		_exit(read(pipe_ends[0], &byte, 1));
+	}
+	close(pipe_ends[0]);
+	close(pipe_ends[1]);
+	for (int i = 0; i < nr; i++)
+		if (wait(NULL) < 0)
+			return 2;
+	return 0;
+}
+
 int child_kill(struct child *child)
 {
 	int result;

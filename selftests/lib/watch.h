@@ -106,6 +106,7 @@ struct child child_begin(int (*work)(void *argument), void *argument);
 int child_hold(const struct child *child);
 void child_go(struct child *child);
 int child_end(struct child *child);
+int run_children(int nr, const int pipe_ends[2]);
 int child_kill(struct child *child);
 
 int burn_100_ms(void *unused);

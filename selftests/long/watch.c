@@ -57,20 +57,10 @@ TEST(a_storm_of_execs)
 
 TEST(attaching_a_hundred_thousand_times)
 {
-	uint64_t end = monotonic_ns() + ATTACH_NS;
 	struct server server;
-	uint64_t ticks = 0;
-	unsigned int i;
 
 	ASSERT_EQ(0, server_begin(&server));
-	for (i = 0; i < ATTACHMENTS && monotonic_ns() < end; i++) {
-		int64_t seen = server_attach(&server, i);
-
-		ASSERT_LE(0, seen);
-		ticks += seen;
-	}
-	TH_LOG("attached %u times, %llu ticks", i, (unsigned long long)ticks);
-	EXPECT_LT(0, ticks);
+	EXPECT_LT(0, server_attach(&server, 1, ATTACHMENTS, ATTACH_NS));
 	EXPECT_EQ(0, server_end(&server));
 }
 
