@@ -38,6 +38,7 @@
 
 #include <linux/profil.h>
 
+struct linux_binprm;
 struct pid_namespace;
 struct profil_user;
 struct pt_regs;
