@@ -74,12 +74,14 @@ profil_dump_ns(const struct task_struct *task)
 #endif
 
 /* A module has to do without: ptrace_may_access() is not exported. */
-static bool profil_may_trace(struct task_struct *task)
+static bool profil_may_trace(const struct profil_watcher *watcher,
+			     struct task_struct *task)
 {
 #ifdef MODULE
 	return true;
 #else
-	return ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS);
+	return profil_watch_is_perfmon(watcher) ||
+	       ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS);
 #endif
 }
 
@@ -441,7 +443,7 @@ static int profil_join_process(struct profil_watcher *watcher)
 
 	if (!task || !atomic_read(&task->signal->live))
 		return -ESRCH;
-	if (!profil_may_trace(task))
+	if (!profil_may_trace(watcher, task))
 		return -EPERM;
 	task_lock(task);
 	may = profil_may_inspect(watcher, task);
