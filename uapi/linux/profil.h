@@ -450,7 +450,7 @@ enum profil_watch_target {
  * memory is allocated at once and charged to the caller's memory cgroup; the
  * watch never takes more.
  *
- * Errors, besides those of every request:
+ * Errors, besides those of every request::
  *
  *   EINVAL      unknown flag or target; a flag that the target does not have;
  *               @id or a size is out of range
