@@ -295,11 +295,11 @@ static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
 	u32 image = member ? READ_ONCE(member->image) : PROFIL_MEMBER_OFF;
 
 	if (image != reader->image) {
-		profil_reader_end(reader, profil_now(now));
 		if (!profil_is_image_on(image)) {
-			cpu->watching &= ~BIT(slot);
+			profil_reader_close(cpu, slot, profil_now(now));
 			return;
 		}
+		profil_reader_end(reader, profil_now(now));
 		reader->image = image;
 	}
 	reader->member = member;
