@@ -206,8 +206,7 @@ static bool profil_is_bucket(const struct profil_watch_bucket *bucket,
  * Find a bucket. Another CPU may take a free one for something else, unless
  * watcher->lock is held.
  *
- * Return: the bucket, or a free one, of which @found tells; NULL if there is
- * neither.
+ * Return: the bucket, or a free one, as @found says; NULL if there is neither.
  */
 static __always_inline struct profil_watch_bucket *
 profil_bucket_place(struct profil_watcher *watcher, u32 image, u32 object,

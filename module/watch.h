@@ -13,8 +13,8 @@
  * stays the same from fork to the end, across exec, and its address is not used
  * again before the last task of the process has been freed.
  *
- * A member stays in its place until then, or until the watch ends. So whoever
- * runs a thread of the process may keep a pointer to it.
+ * A member stays in its place until then, or until the watch ends. So a CPU
+ * that runs a thread of the process may keep a pointer to it.
  *
  * Locks, innermost last:
  *
@@ -82,7 +82,7 @@ struct profil_member {
 
 /**
  * struct profil_file_key - which file an object is
- * @inode: compared only: tells a subvolume of btrfs from its snapshot
+ * @inode: compared only: distinguishes a subvolume of btrfs from its snapshot
  * @device: of the file system
  * @number: of the inode
  * @generation: of the inode

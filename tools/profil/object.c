@@ -58,7 +58,7 @@ char *process_path(pid_t pid, const char *path)
 /*
  * Is the file the one that was mapped? On overlayfs and btrfs, stat() reports
  * other numbers than those of the inode that the module has seen: there the
- * build ID alone tells.
+ * build ID alone shows it.
  */
 static bool is_same(int fd, const struct stat *now,
 		    const struct profil_watch_object *object)

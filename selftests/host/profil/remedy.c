@@ -21,7 +21,7 @@ int __wrap_uname(struct utsname *name)
 	return 0;
 }
 
-/* Whether it is told to use a 64-bit kernel */
+/* Return: does the remedy ask for a 64-bit kernel? */
 static bool says_64_bit(const char *kernel)
 {
 	machine = kernel;
