@@ -15,7 +15,7 @@
 #include "common.h"
 #include "turns.h"
 
-#define RUNS	5
+#define RUNS	3
 
 static struct turns run(struct __test_metadata *_metadata, uint64_t period_ns,
 			uint64_t length_ns)
