@@ -94,9 +94,9 @@ TEST_F(tool, many)
 	ASSERT_LE(1, self->run.prf.nr);
 	due = function_of(self->run.said, "copies", 0).ns /
 		self->run.prf.period_ns;
-	EXPECT_CHANCE("in copies",
-		      ticks_between(&self->run.prf.execs[0], "profil_copy.",
-				    0, UINT64_MAX), due, due);
+	EXPECT_DUE("in copies",
+		   ticks_between(&self->run.prf.execs[0], "profil_copy.", 0,
+				 UINT64_MAX), due);
 }
 
 /* What is left running goes on. */
