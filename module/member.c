@@ -5,8 +5,10 @@
  * A process joins when the watch begins, when it is forked, when it executes a
  * program, or when it is moved to another cgroup. Joining can fail only for
  * want of room; all memory was allocated when the watch began. It is removed
- * when its last task is freed, or when the watch ends; until then one that has
- * left stays, and takes no ticks.
+ * when its leader is freed, or when the watch ends; until then one that has
+ * left stays, and takes no ticks. Another of its threads may still be on its way
+ * to the end then: the ticks of that are counted until it is switched out, or
+ * another process gets the member.
  *
  * The functions for tracepoints may be called with preemption off, and neither
  * sleep nor allocate. Those for fork, exec and the end are called for every
@@ -189,13 +191,14 @@ profil_member_new(struct profil_watcher *watcher,
 	raw_spin_unlock(&watcher->lock);
 	if (!member)
 		return ERR_PTR(-ENOSPC);
-	member->signal = signal;
+	WRITE_ONCE(member->signal, signal);
 	return member;
 }
 
 static void profil_member_add(struct profil_member *member, u32 image)
 {
-	member->image = image;
+	/* Pairs with the acquire in profil_reader_update(). */
+	smp_store_release(&member->image, image);
 	hlist_add_head_rcu(&member->node, profil_member_bucket(member->signal));
 }
 
@@ -409,7 +412,8 @@ void profil_members_move(struct task_struct *task)
 /**
  * profil_members_free() - a task has been switched out for the last time, and
  * been released
- * @task: the task; of the tasks of a process the leader is released last
+ * @task: the task; of the tasks of a process the leader is released last, but
+ *	one of the others may have been the last to be switched out
  */
 void profil_members_free(struct task_struct *task)
 {

@@ -79,11 +79,13 @@ struct profil_interval {
 
 /**
  * struct profil_reader - one watch that may count what a CPU runs
+ * @watcher: the watch, or NULL if the interval is not open; other CPUs read it
  * @member: the process in it, if the interval is open
  * @image: of the process, as of the last tick or switch
  * @interval: the interval
  */
 struct profil_reader {
+	const struct profil_watcher *watcher;
 	struct profil_member *member;
 	u32 image;
 	struct profil_interval interval;
@@ -104,7 +106,8 @@ struct profil_reader {
  * @readers: the watches, by their slot
  *
  * @session is not NULL only if @running is its address space, and @watching is
- * not 0 only if the readers watch @signal.
+ * not 0 only if the readers watch @signal: or did until its leader was freed,
+ * while another thread goes on to its end here.
  */
 struct profil_cpu {
 	struct mm_struct *running;
@@ -270,6 +273,8 @@ static void profil_reader_close(struct profil_cpu *cpu, u32 slot, u64 now)
 {
 	profil_reader_end(&cpu->readers[slot], now);
 	cpu->watching &= ~BIT(slot);
+	/* Pairs with the acquire in profil_cpu_runs_watched(). */
+	smp_store_release(&cpu->readers[slot].watcher, NULL);
 }
 
 /* Return: the time, once for all that a context switch changes at that time. */
@@ -352,7 +357,8 @@ static void profil_interval_open(struct profil_cpu *cpu,
 }
 
 /*
- * The member may have got another image, or have left.
+ * The member may have got another image, or have left; or it is that of another
+ * process by now, since the leader of this one has been freed.
  *
  * Return: whether the interval goes on.
  */
@@ -360,9 +366,11 @@ static bool profil_reader_update(struct profil_cpu *cpu, u32 slot, u64 now)
 {
 	struct profil_reader *reader = &cpu->readers[slot];
 	struct profil_member *member = reader->member;
-	u32 image = READ_ONCE(member->image);
+	/* Pairs with the release in profil_member_add(). */
+	u32 image = smp_load_acquire(&member->image);
 
 	if (!profil_is_image_on(image) ||
+	    READ_ONCE(member->signal) != cpu->signal ||
 	    READ_ONCE(member->watcher->state) != PROFIL_STATE_ON) {
 		profil_reader_close(cpu, slot, now);
 		return false;
@@ -379,9 +387,17 @@ static noinline void profil_reader_open(struct profil_cpu *cpu,
 	struct profil_reader *reader = &cpu->readers[slot];
 	u32 image = READ_ONCE(member->image);
 
-	if (!profil_is_image_on(image) ||
-	    READ_ONCE(member->watcher->state) != PROFIL_STATE_ON)
+	if (!profil_is_image_on(image))
 		return;
+	/*
+	 * Either this CPU finds that the watch has ended, or the refresh at its
+	 * end finds the watch here, though the member may be gone by then.
+	 */
+	smp_store_mb(reader->watcher, member->watcher);
+	if (READ_ONCE(member->watcher->state) != PROFIL_STATE_ON) {
+		WRITE_ONCE(reader->watcher, NULL);
+		return;
+	}
 	reader->member = member;
 	reader->image = image;
 	cpu->watching |= BIT(slot);
@@ -633,13 +649,18 @@ void profil_clock_refresh(struct mm_struct *mm)
 	mutex_unlock(&profil_ipi_mutex);
 }
 
-static bool profil_cpu_runs_watched(int cpu, void *info)
+static bool profil_cpu_runs_watched(int nr, void *info)
 {
+	const struct profil_watcher *watcher = info;
+	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
 	const struct signal_struct *signal;
 
+	/* Pairs with the release in profil_reader_close(). */
+	if (smp_load_acquire(&cpu->readers[watcher->slot].watcher) == watcher)
+		return true;
 	/* Pairs with the release in profil_cpu_switch(). */
-	signal = smp_load_acquire(&per_cpu(profil_cpus, cpu).signal);
-	return profil_member_find(info, signal);
+	signal = smp_load_acquire(&cpu->signal);
+	return profil_member_find(watcher, signal);
 }
 
 /**
