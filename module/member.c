@@ -382,6 +382,12 @@ static void profil_follow_exec(struct profil_member *member,
  */
 void profil_members_exec(struct linux_binprm *bprm)
 {
+	/*
+	 * Either this finds a watch that begins, or that finds the credentials
+	 * after the exec: pairs with the barriers in profil_join_process() and
+	 * profil_members_begin().
+	 */
+	smp_mb();
 	profil_follow(current, current, bprm, profil_follow_exec);
 }
 
@@ -431,44 +437,86 @@ void profil_members_free(struct task_struct *task)
 
 /* --- beginning and end */
 
+/* A thread that has memory, as the leader has not if it has ended. */
+static struct task_struct *profil_find_thread(struct task_struct *leader)
+{
+	struct task_struct *thread;
+
+	for_each_thread(leader, thread)
+		if (READ_ONCE(thread->mm))
+			return thread;
+	return leader;
+}
+
+/* Context: under rcu_read_lock(). */
+static bool profil_may_join(const struct profil_watcher *watcher,
+			    struct task_struct *leader)
+{
+	struct task_struct *task = profil_find_thread(leader);
+	bool may;
+
+	task_lock(task);
+	may = profil_may_inspect(watcher, task);
+	task_unlock(task);
+	return may;
+}
+
+/* Return: as profil_member_new(). */
+static struct profil_member *profil_join_waiting(struct profil_watcher *watcher,
+						 struct task_struct *task)
+{
+	struct profil_member *member;
+
+	raw_spin_lock_irq(&profil_member_lock);
+	member = profil_member_new(watcher, task->signal);
+	if (!IS_ERR(member))
+		profil_member_add(member, PROFIL_MEMBER_WAITING);
+	raw_spin_unlock_irq(&profil_member_lock);
+	return member;
+}
+
 /*
+ * The process may execute a program at any time. Once it is a member exec looks
+ * at its rights; so they are looked at here after that.
+ *
  * Context: under rcu_read_lock(): so the task cannot be freed, which removes
  * its members, before it is one.
  */
 static int profil_join_process(struct profil_watcher *watcher)
 {
 	const struct profil_watch *request = &watcher->request;
-	bool at_exec = request->flags & PROFIL_WATCH_AT_EXEC;
 	struct task_struct *task = pid_task(find_vpid(request->id),
 					    PIDTYPE_TGID);
-	u32 image = PROFIL_MEMBER_WAITING;
 	struct profil_member *member;
 	bool may;
 
 	if (!task || !atomic_read(&task->signal->live))
 		return -ESRCH;
-	if (!profil_may_trace(watcher, task))
+	if (!profil_may_trace(watcher, task) || !profil_may_join(watcher, task))
 		return -EPERM;
-	task_lock(task);
-	may = profil_may_inspect(watcher, task);
-	task_unlock(task);
-	if (!may)
-		return -EPERM;
+	member = profil_join_waiting(watcher, task);
+	if (IS_ERR(member))
+		return PTR_ERR(member);
+	/* Pairs with the barrier in profil_members_exec(). */
+	smp_mb();
+	may = profil_may_join(watcher, task);
 	raw_spin_lock_irq(&profil_member_lock);
-	member = profil_member_new(watcher, task->signal);
-	if (!IS_ERR(member)) {
-		if (!at_exec)
-			image = profil_table_image(watcher, task, 0, 0);
-		profil_member_add(member, image);
-	}
+	if (!may)
+		profil_member_remove(member);
+	else if (!(request->flags & PROFIL_WATCH_AT_EXEC) &&
+		 member->image == PROFIL_MEMBER_WAITING)
+		WRITE_ONCE(member->image,
+			   profil_table_image(watcher, task, 0, 0));
 	raw_spin_unlock_irq(&profil_member_lock);
-	return PTR_ERR_OR_ZERO(member);
+	return may ? 0 : -EPERM;
 }
 
 /* Context: under rcu_read_lock(). */
 static void profil_join_wide(struct profil_watcher *watcher,
-			     struct task_struct *task)
+			     struct task_struct *leader)
 {
+	struct task_struct *task = profil_find_thread(leader);
+
 	task_lock(task);
 	raw_spin_lock_irq(&profil_member_lock);
 	if (atomic_read(&task->signal->live) &&
@@ -521,6 +569,8 @@ int profil_members_begin(struct profil_watcher *watcher)
 	err = profil_wide_add(watcher);
 	if (err)
 		return err;
+	/* Pairs with the barrier in profil_members_exec(). */
+	smp_mb();
 	rcu_read_lock();
 	for_each_process(task)
 		profil_join_wide(watcher, task);
