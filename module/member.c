@@ -405,14 +405,39 @@ static void profil_follow_move(struct profil_member *member,
 					      image));
 }
 
+/*
+ * Not with task_lock(), which may sleep on PREEMPT_RT. Context: under
+ * rcu_read_lock(), so that a task that lives is not freed, which removes its
+ * members, before it is one.
+ */
+static void profil_move(struct task_struct *task)
+{
+	struct profil_watcher *watcher;
+	unsigned long flags;
+
+	if (spin_trylock(&task->alloc_lock)) {
+		profil_follow(task, task, NULL, profil_follow_move);
+		spin_unlock(&task->alloc_lock);
+		return;
+	}
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	list_for_each_entry(watcher, &profil_wide, wide)
+		atomic64_inc(&watcher->unfollowed);
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+}
+
 /**
  * profil_members_move() - a process has been moved to another cgroup
  * @task: a task of it; those that are not leaders do not matter
  */
 void profil_members_move(struct task_struct *task)
 {
-	if (thread_group_leader(task))
-		profil_follow(task, task, NULL, profil_follow_move);
+	if (!thread_group_leader(task))
+		return;
+	rcu_read_lock();
+	if (atomic_read(&task->signal->live))
+		profil_move(task);
+	rcu_read_unlock();
 }
 
 /**
