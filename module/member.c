@@ -156,14 +156,15 @@ static void profil_member_remove(struct profil_member *member)
 	call_rcu(&member->rcu, profil_member_reuse);
 }
 
-/* Return: does another watch have the process, in the same slot? */
+/* Return: does a watch count the process, in the same slot? */
 static bool profil_is_taken(const struct profil_watcher *watcher,
 			    const struct signal_struct *signal)
 {
 	struct profil_member *member;
 
 	profil_for_each_member(member, signal)
-		if (member->watcher->slot == watcher->slot)
+		if (member->watcher->slot == watcher->slot &&
+		    member->image != PROFIL_MEMBER_OFF)
 			return true;
 	return false;
 }
@@ -274,6 +275,9 @@ static void profil_wide_update(struct profil_watcher *watcher,
 	}
 	if (is_new)
 		member = profil_member_new(watcher, task->signal);
+	else if (member->image == PROFIL_MEMBER_OFF &&
+		 profil_is_taken(watcher, task->signal))
+		member = ERR_PTR(-EBUSY);
 	if (IS_ERR(member)) {
 		atomic64_inc(&watcher->unfollowed);
 		return;

@@ -46,8 +46,8 @@ struct pt_regs;
 
 /*
  * A process may be in one watch of each kind at a time: of its own, or of many
- * processes; by an ordinary user, or by one with CAP_PERFMON. So the watch of
- * one user never keeps another user from theirs.
+ * processes; by an ordinary user, or by one with CAP_PERFMON. So one user's
+ * watch is in the way of another's only if both may inspect the process.
  */
 #define PROFIL_SLOT_WIDE	1u
 #define PROFIL_SLOT_PERFMON	2u

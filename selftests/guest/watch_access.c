@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -70,6 +71,13 @@ __attribute__((constructor(101))) static void executed(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "burn")) {
 		burn_process_ns(WORK_NS);
 		_exit(0);
+	}
+	if (argc == 2 && !strcmp(argv[1], "give")) {
+		if (setgroups(0, NULL) || setresgid(BOB, BOB, BOB) ||
+		    setresuid(BOB, BOB, BOB))
+			_exit(1);
+		execl(PLACE "/plain", "plain", "wait", NULL);
+		_exit(1);
 	}
 	if (argc == 2 && !strcmp(argv[1], "wait")) {
 		if (write(STDOUT_FILENO, "", 1) == 1)
@@ -685,6 +693,148 @@ TEST_F(program, cannot_be_watched_while_it_runs)
 		  try_process(&alice, target.pid));
 	EXPECT_EQ(0, try_process(&perfmon, target.pid));
 	EXPECT_EQ(-SIGKILL, child_kill(&target));
+}
+
+/*
+ * Try to watch a process while it executes the program, with fewer rights than
+ * that has. Return: 0 if the watch saw nothing of it, or was refused.
+ */
+static int race_with_exec(void *argument)
+{
+	struct plan *plan = argument;
+	struct watch watch;
+	bool saw;
+
+	child_go(&plan->target);
+	if (watch_begin(&watch, &plan->request))
+		return errno == EPERM || errno == ESRCH ? 0 : errno;
+	watch_settled(&watch, 0);
+	saw = watch_find_image(&watch, "program") ||
+	      watch_find_object(&watch, PLACE "/program");
+	watch_end(&watch);
+	return saw;
+}
+
+TEST_F(program, cannot_be_watched_from_before_it_runs)
+{
+	if (!variant->is_special)
+		SKIP(return, "everybody may watch it");
+	for (int i = 0; i < 10; i++) {
+		struct plan plan = {
+			.target = target_begin(&alice, execute_program, NULL),
+		};
+		pid_t watcher;
+
+		plan.request = watch_request(PROFIL_WATCH_PROCESS,
+					     plan.target.pid, 0);
+		watcher = fork_child();
+		if (!watcher)
+			_exit(take_rights(&alice) ? 199 :
+			      race_with_exec(&plan));
+		EXPECT_EQ(0, wait_for_both(&plan.target, watcher));
+	}
+}
+
+/* --- a process that changes hands */
+
+static int give_away(void *output)
+{
+	dup2(*(int *)output, STDOUT_FILENO);
+	execl(PLACE "/program", "program", "give", NULL);
+	return 1;
+}
+
+/* Watch a process with some rights until the caller kills this. */
+static pid_t keep_watching(const struct rights *rights, pid_t pid)
+{
+	struct watch watch;
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	if (pipe(ready))
+		return -1;
+	child = fork_child();
+	if (!child) {
+		if (!take_rights(rights) && !watch_process(&watch, pid, 0) &&
+		    write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		child = -1;
+	close(ready[0]);
+	return child;
+}
+
+TEST(of_a_process_that_has_left_the_watch_of_another_user)
+{
+	struct child target;
+	pid_t watcher;
+	int ends[2];
+	char byte;
+
+	ASSERT_EQ(0, pipe(ends));
+	mkdir(PLACE, 0755);
+	ASSERT_EQ(0, mount("profil", PLACE, "tmpfs", 0, "mode=755"));
+	EXPECT_EQ(0, copy_file(program, PLACE "/program", 04755));
+	EXPECT_EQ(0, copy_file(program, PLACE "/plain", 0755));
+	target = target_begin(&alice, give_away, &ends[1]);
+	watcher = keep_watching(&alice, target.pid);
+	EXPECT_LT(0, watcher);
+	child_go(&target);
+	EXPECT_EQ(1, read(ends[0], &byte, 1));
+	EXPECT_EQ(EPERM, try_process(&alice, target.pid));
+	EXPECT_EQ(0, try_process(&bob, target.pid));
+	EXPECT_EQ(-SIGKILL, child_kill(&target));
+	kill(watcher, SIGKILL);
+	EXPECT_EQ(-SIGKILL, wait_child(watcher));
+	EXPECT_EQ(0, umount2(PLACE, MNT_DETACH));
+	rmdir(PLACE);
+}
+
+static void *wait_in_thread(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static int leave_a_thread(void *unused)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, wait_in_thread, NULL))
+		return 1;
+	pthread_exit(unused);
+}
+
+static bool has_ended(pid_t pid)
+{
+	char path[40], text[400] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (file) {
+		if (!fgets(text, sizeof(text), file))
+			text[0] = '\0';
+		fclose(file);
+	}
+	return strstr(text, ") Z ");
+}
+
+TEST(of_a_process_whose_leader_has_ended)
+{
+	struct child target = target_begin(&alice, leave_a_thread, NULL);
+
+	child_go(&target);
+	for (int i = 0; i < 10000 && !has_ended(target.pid); i++)
+		usleep(1000);
+	EXPECT_TRUE(has_ended(target.pid));
+	EXPECT_EQ(0, try_process(&alice, target.pid));
+	EXPECT_EQ(EPERM, try_process(&bob, target.pid));
+	child_kill(&target);
 }
 
 /* --- cgroups */
