@@ -751,8 +751,15 @@ static __always_inline void profil_tick(struct profil_cpu *cpu,
 		next = profil_tick_session(cpu, regs, now);
 	if (unlikely(cpu->watching))
 		next = min(next, profil_tick_watches(cpu, regs, now));
+	if (unlikely(cpu->armed == PROFIL_OFFLINE))
+		return;
 	cpu->armed = next == PROFIL_PARKED ? PROFIL_PARKED :
 		     max(next, now + PROFIL_GAP_NS);
+}
+
+static bool profil_is_armed(const struct profil_cpu *cpu)
+{
+	return cpu->armed != PROFIL_PARKED && cpu->armed != PROFIL_OFFLINE;
 }
 
 static enum hrtimer_restart profil_timer_expired(struct hrtimer *timer)
@@ -760,7 +767,7 @@ static enum hrtimer_restart profil_timer_expired(struct hrtimer *timer)
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
 
 	profil_tick(cpu, get_irq_regs());
-	if (cpu->armed == PROFIL_PARKED)
+	if (!profil_is_armed(cpu))
 		return HRTIMER_NORESTART;
 	hrtimer_set_expires(timer, ns_to_ktime(cpu->armed));
 	return HRTIMER_RESTART;
@@ -771,7 +778,7 @@ static void profil_rearm(struct irq_work *work)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
 
-	if (cpu->armed != PROFIL_PARKED && cpu->armed != PROFIL_OFFLINE)
+	if (profil_is_armed(cpu))
 		profil_arm(cpu, ktime_get_ns());
 }
 
@@ -798,8 +805,8 @@ static void profil_perf_overflow(struct perf_event *event,
 	u64 expired = ktime_to_ns(hrtimer_get_expires(&event->hw.hrtimer));
 
 	profil_tick(cpu, regs);
-	event->hw.sample_period = cpu->armed == PROFIL_PARKED ?
-		PROFIL_PERF_PARKED_NS : cpu->armed - expired;
+	event->hw.sample_period = profil_is_armed(cpu) ?
+		cpu->armed - expired : PROFIL_PERF_PARKED_NS;
 	if (unlikely(event->hw.interrupts == PROFIL_PERF_THROTTLED))
 		irq_work_queue(&cpu->rearm);
 	event->hw.interrupts = 0;
@@ -857,19 +864,22 @@ static int profil_cpu_online(unsigned int nr)
 	return 0;
 }
 
-/* Context: the CPU's hotplug thread; nothing profiled runs here any more. */
+/*
+ * Context: the CPU's hotplug thread. What is profiled may still run here, such
+ * as a thread of the kernel.
+ */
 static int profil_cpu_offline(unsigned int nr)
 {
 	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
 
-	/* From now on an interrupt parks the CPU, and rearms nothing. */
+	/* From now on nothing arms the CPU. */
+	WRITE_ONCE(cpu->armed, PROFIL_OFFLINE);
 	irq_work_sync(&cpu->rearm);
 	if (cpu->event)
 		perf_event_release_kernel(cpu->event);
 	cpu->event = NULL;
 	/* A timer that is pending would move to another CPU. */
 	hrtimer_cancel(&cpu->timer);
-	cpu->armed = PROFIL_OFFLINE;
 	return 0;
 }
 
