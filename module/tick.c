@@ -310,24 +310,27 @@ static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
 	reader->member = member;
 }
 
+/*
+ * Starting a software clock that runs already moves its timer. perf does no more
+ * when it switches a task's counter in, under the same locks.
+ */
+static void profil_perf_arm(struct perf_event *event, u64 delay_ns)
+{
+#ifdef CONFIG_PERF_EVENTS
+	local64_set(&event->hw.period_left,
+		    max_t(s64, delay_ns, PROFIL_GAP_NS));
+	event->pmu->start(event, 0);
+#endif
+}
+
 /* A timer's time is absolute, a counter's relative. */
 static void profil_arm(struct profil_cpu *cpu, u64 now)
 {
-	struct perf_event *event = cpu->event;
-
-	if (!event) {
+	if (cpu->event)
+		profil_perf_arm(cpu->event, cpu->armed - now);
+	else
 		hrtimer_start(&cpu->timer, ns_to_ktime(cpu->armed),
 			      HRTIMER_MODE_ABS_PINNED_HARD);
-		return;
-	}
-	/*
-	 * Starting a software clock that runs already moves its timer. perf
-	 * does no more when it switches a task's counter in, under the same
-	 * locks.
-	 */
-	local64_set(&event->hw.period_left,
-		    max_t(s64, cpu->armed - now, PROFIL_GAP_NS));
-	event->pmu->start(event, 0);
 }
 
 static void profil_interval_begin(struct profil_cpu *cpu,
@@ -833,10 +836,6 @@ static struct perf_event *profil_perf_create(unsigned int cpu)
 static struct perf_event *profil_perf_create(unsigned int cpu)
 {
 	return ERR_PTR(-EOPNOTSUPP);
-}
-
-static void perf_event_release_kernel(struct perf_event *event)
-{
 }
 #endif
 

@@ -226,8 +226,10 @@ static void profil_watch_free(struct work_struct *work)
 	vfree(watcher->private);
 	profil_user_uncharge_watch(watcher->user, watcher->pages);
 	profil_user_put(watcher->user);
+#ifdef CONFIG_CGROUPS
 	if (watcher->cgroup)
 		cgroup_put(watcher->cgroup);
+#endif
 	put_pid_ns(watcher->pid_ns);
 	put_cred(watcher->cred);
 	kfree(watcher);
