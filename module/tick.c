@@ -491,6 +491,8 @@ profil_watching_switch(const struct task_struct *next)
 	}
 	this_cpu_write(profil_cpus.running, mm);
 	this_cpu_write(profil_cpus.signal, signal);
+	/* As in profil_cpu_switch(). */
+	smp_mb();
 	if (unlikely(!hlist_empty(profil_ctx_bucket(mm)) ||
 		     !hlist_empty(profil_member_bucket(signal))))
 		profil_cpu_switch(next);
@@ -518,6 +520,8 @@ static void profil_sched_switch(void *data, bool preempt,
 		return;
 	}
 	this_cpu_write(profil_cpus.running, mm);
+	/* As in profil_cpu_switch(). */
+	smp_mb();
 	if (unlikely(!hlist_empty(profil_ctx_bucket(mm))))
 		profil_cpu_switch(next);
 }
