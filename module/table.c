@@ -6,7 +6,7 @@
  * number, or its key, is published, and never changes after that, but for its
  * counts and its path.
  *
- * Finding an entry takes no lock; adding one does. All hash tables probe
+ * Finding an object or a bucket takes no lock; adding one does. All hash tables probe
  * linearly, and give up after PROFIL_TABLE_PROBES: a table that is full, or
  * that somebody fills with collisions, costs no more than that.
  *
@@ -435,9 +435,11 @@ void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		return;
 	}
 	profil_table_add(&watcher->images[image].kernel, nr);
-	if (regs && watcher->request.flags & PROFIL_WATCH_KERNEL_TEXT)
-		profil_bucket_count(watcher, image, PROFIL_OBJECT_KERNEL,
-				    instruction_pointer(regs), nr);
+	if (regs && watcher->request.flags & PROFIL_WATCH_KERNEL_TEXT &&
+	    !profil_bucket_count(watcher, image, PROFIL_OBJECT_KERNEL,
+				 instruction_pointer(regs), nr))
+		profil_table_add(&watcher->objects[PROFIL_OBJECT_KERNEL].coarse,
+				 nr);
 }
 
 /* --- images */

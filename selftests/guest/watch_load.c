@@ -118,6 +118,31 @@ TEST_F(full, of_buckets)
 				  PROFIL_OBJECT_ANONYMOUS)->coarse);
 }
 
+static int run_everywhere(void *unused)
+{
+	uint64_t end;
+
+	if (run_over_much_text(unused))
+		return 1;
+	end = process_cpu_ns() + WORK_NS;
+	while (process_cpu_ns() < end)
+		getppid();
+	return 0;
+}
+
+TEST_F(full, of_buckets_before_those_of_the_kernel)
+{
+	const struct profil_watch sizes = {
+		.buckets = 64, .flags = PROFIL_WATCH_KERNEL_TEXT,
+	};
+
+	self->status = fill(_metadata, &self->watch, &sizes, run_everywhere);
+	EXPECT_LT(0, watch_object(&self->watch,
+				  PROFIL_OBJECT_KERNEL)->coarse);
+	EXPECT_GE(self->status.kernel,
+		  watch_object(&self->watch, PROFIL_OBJECT_KERNEL)->coarse);
+}
+
 #define NR_FILES	24
 
 /* Paths of more than 200 bytes each. */
