@@ -235,6 +235,7 @@ struct profil_pending {
  * @user: the user that is charged; a reference
  * @flush: held while entries are flushed, and while stats are read
  * @pending: ticks whose counter's page is missing
+ * @free: frees the session
  * @stats: of each region
  *
  * The numbers of ticks are added to one at a time, each tick to one of them,
@@ -256,6 +257,7 @@ struct profil_session {
 	struct profil_user *user;
 	struct mutex flush;
 	struct profil_pending pending;
+	struct work_struct free;
 	struct profil_region_stats stats[];
 };
 

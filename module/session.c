@@ -10,6 +10,7 @@
  * Context: process, may sleep, profil_session_create() also in fork with
  * mmap_lock held for writing.
  */
+#include <linux/irq_work.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -40,6 +41,35 @@ void profil_file_put(struct profil_file *file)
 {
 	if (refcount_dec_and_test(&file->refs))
 		kfree(file);
+}
+
+static void profil_session_free(struct work_struct *work)
+{
+	struct profil_session *session =
+		container_of(work, struct profil_session, free);
+
+	irq_work_sync(&session->pending.kick);
+	/* If the program unmapped its anchor these may be left */
+	profil_flush_exit(session);
+	profil_session_record(session);
+	profil_file_put(session->file);
+	profil_config_put(session->config);
+	profil_user_put(session->user);
+	mmdrop(session->mm);
+	kvfree(session);
+	if (atomic_dec_and_test(&profil_nr_sessions))
+		wake_up_var(&profil_nr_sessions);
+}
+
+/* Drop a reference to a session. The last one may be that of an interrupt. */
+void profil_session_put(struct profil_session *session)
+{
+	if (!refcount_dec_and_test(&session->refs))
+		return;
+	if (hardirq_count())
+		queue_work(profil_wq, &session->free);
+	else
+		profil_session_free(&session->free);
 }
 
 /**
@@ -78,6 +108,7 @@ struct profil_session *profil_session_create(struct profil_config *config,
 	refcount_set(&session->refs, 1);
 	mutex_init(&session->flush);
 	profil_pending_setup(session);
+	INIT_WORK(&session->free, profil_session_free);
 	for (i = 0; i < nr; i++)
 		session->stats[i].state = config->map.counters[i].state;
 	return session;
@@ -189,23 +220,6 @@ void profil_session_stop(struct profil_session *session)
 	profil_flush_last(session);
 	cmpxchg(&session->state, PROFIL_STATE_ON, PROFIL_STATE_OFF);
 	profil_session_record(session);
-}
-
-/* Drop a reference to a session. */
-void profil_session_put(struct profil_session *session)
-{
-	if (!refcount_dec_and_test(&session->refs))
-		return;
-	/* If the program unmapped its anchor these may be left */
-	profil_flush_exit(session);
-	profil_session_record(session);
-	profil_file_put(session->file);
-	profil_config_put(session->config);
-	profil_user_put(session->user);
-	mmdrop(session->mm);
-	kvfree(session);
-	if (atomic_dec_and_test(&profil_nr_sessions))
-		wake_up_var(&profil_nr_sessions);
 }
 
 /* No new sessions can begin any more, but old ones may have ticks to write. */
