@@ -19,9 +19,9 @@
  * All code that a tick executes is in this file, so that the compiler can
  * inline it.
  *
- * Context: see each function. Takes no lock in interrupts and context
- * switches, where each CPU keeps to its own struct profil_cpu with hard
- * interrupts off.
+ * Context: see each function. In interrupts and context switches each CPU keeps
+ * to its own struct profil_cpu, with hard interrupts off. A tick may take a lock
+ * for a moment if its counter, bucket or mapping is not at hand.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -19,10 +19,10 @@
  *
  * Locks, innermost last:
  *
- *	profil_watch_mutex	beginning of watches
- *	  profil_ipi_mutex
- *	profil_member_lock	hard interrupts off
- *	  watcher->lock		hard interrupts off
+ *	profil_ipi_mutex
+ *	task_lock()
+ *	  profil_member_lock	hard interrupts off
+ *	    watcher->lock	hard interrupts off
  */
 #ifndef PROFIL_WATCH_H
 #define PROFIL_WATCH_H
