@@ -139,8 +139,8 @@ static void add_bucket(struct sum_dso *dso,
 	dso->ticks += bucket->ticks;
 }
 
-static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
-			double period_ns)
+static void add_mapping(struct sum *sum, const struct prf *run,
+			const struct prf_dso *mapping)
 {
 	struct sum_dso *dso = get_dso(sum, class_of(mapping->kind),
 				      mapping);
@@ -149,6 +149,7 @@ static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
 	if (!dso->mapping)
 		dso->mapping = mapping;
 	widen(dso, mapping);
+	symbols_date(&dso->symbols, run->start_unix_ns);
 	if (symbols_add(&dso->symbols, mapping))
 		err(1, NULL);
 	for (i = 0; i < mapping->nr; i++) {
@@ -158,7 +159,7 @@ static void add_mapping(struct sum *sum, const struct prf_dso *mapping,
 						   bucket->offset),
 			.bytes = mapping->bucket_bytes,
 			.ticks = bucket->count,
-			.ns = bucket->count * period_ns,
+			.ns = (double)bucket->count * run->period_ns,
 		};
 
 		add_bucket(dso, &new);
@@ -200,8 +201,8 @@ static void add_missed(struct sum *sum, const struct prf_exec *exec)
 	missed->reason = copy(exec->reason);
 }
 
-static void add_exec(struct sum *sum, const struct prf_exec *exec,
-		     double period_ns)
+static void add_exec(struct sum *sum, const struct prf *run,
+		     const struct prf_exec *exec)
 {
 	struct prf_exec *numbers = &sum->numbers;
 	size_t i;
@@ -221,11 +222,11 @@ static void add_exec(struct sum *sum, const struct prf_exec *exec,
 	numbers->unselected += exec->unselected;
 	for (i = 0; i < exec->nr; i++)
 		if (exec->dsos[i].nr)
-			add_mapping(sum, &exec->dsos[i], period_ns);
+			add_mapping(sum, run, &exec->dsos[i]);
 	sum->bucket_ticks += exec->kernel_count;
 	add_whole(sum, SUM_KERNEL, exec->kernel_count + exec->left_out,
-		  period_ns);
-	add_whole(sum, SUM_OTHER, prf_elsewhere(exec), period_ns);
+		  run->period_ns);
+	add_whole(sum, SUM_OTHER, prf_elsewhere(exec), run->period_ns);
 	if (exec->reach == PRF_NOT_REACHED)
 		add_missed(sum, exec);
 }
@@ -252,7 +253,7 @@ void sum_add(struct sum *sum, const struct prf *prf)
 	sum->files++;
 	sum->wall_ns += prf->wall_ns;
 	for (i = 0; i < prf->nr; i++)
-		add_exec(sum, &prf->execs[i], prf->period_ns);
+		add_exec(sum, prf, &prf->execs[i]);
 	/* What no exec has is known of the run as a whole */
 	if (prf->cpu_ns)
 		numbers->cpu_ns = cpu_ns + prf->cpu_ns;

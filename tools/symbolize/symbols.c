@@ -24,6 +24,9 @@
 #include "util/array.h"
 #include "util/file.h"
 
+/* Nanoseconds in a second */
+#define NSEC	1000000000ULL
+
 static char *debuginfo_path;
 
 static const Dwfl_Callbacks callbacks = {
@@ -146,6 +149,9 @@ static const char *open_file(struct symbols *symbols,
 		return "the file is gone, or is not an ELF file";
 	}
 	problem = compare_build_id(symbols, dso);
+	if (!problem && !dso->build_id_len)
+		symbols->changed_ns = stat_buffer.st_ctim.tv_sec * NSEC +
+			stat_buffer.st_ctim.tv_nsec;
 	if (problem && dso->build_id_len)
 		symbols->module = NULL;
 	return problem;
@@ -185,6 +191,20 @@ int symbols_open(struct symbols *symbols, const char *path,
 		return -1;
 	symbols->problem = open_file(symbols, dso);
 	return symbols->module ? open_tables(symbols) : 0;
+}
+
+/**
+ * symbols_date() - report a file that may not be the one that was profiled
+ * @symbols: symbols of the DSO
+ * @start_ns: start of a run that it has ticks of, since the epoch
+ *
+ * Without a build ID, only the time of its last change can tell: that of the
+ * inode, as package managers and cp -p set that of the contents.
+ */
+void symbols_date(struct symbols *symbols, uint64_t start_ns)
+{
+	if (symbols->changed_ns > start_ns)
+		symbols->problem = "cannot tell whether the file is the same: no build-id, and changed since the run";
 }
 
 /* A function that only the profile can name; its addresses as in symbols_find() */

@@ -22,6 +22,7 @@ struct symbols {
 	const char *problem;
 	char *file;
 	const char *label;
+	uint64_t changed_ns;
 	struct Dwfl *dwfl;
 	struct Dwfl_Module *module;
 	struct symtab *symtab;
@@ -59,6 +60,7 @@ void symbols_look_in(char *path);
 const char *symbols_fetch(bool allow);
 int symbols_open(struct symbols *symbols, const char *path,
 		 const struct prf_dso *dso);
+void symbols_date(struct symbols *symbols, uint64_t start_ns);
 int symbols_add(struct symbols *symbols, const struct prf_dso *dso);
 void symbols_close(struct symbols *symbols);
 bool symbols_known(const struct symbols *symbols);

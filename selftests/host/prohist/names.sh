@@ -17,6 +17,23 @@ ID=$(tr 0-9a-f 1-9a-f0 <<< "$build_id") make "$dir/d.prf" "$known" 600 300 85
 "$prohist" "$dir/d.prf" > "$dir/d.txt"
 check 'so is one as long' has "$dir/d.txt" 'its build-id differs'
 
+# Without a build ID, a file that was changed later may be another one, whichever
+# of two runs comes first
+objcopy -R .note.gnu.build-id "$known" "$dir/unnumbered"
+now=$(date +%s)000000000
+ID='' START=$((now - 10000000000)) make "$dir/d.prf" "$dir/unnumbered" 600 300 85
+ID='' START=$((now + 10000000000)) make "$dir/e.prf" "$dir/unnumbered" 600 300 85
+"$prohist" "$dir/e.prf" > "$dir/e.txt"
+check 'a file without a build-id is used' has "$dir/e.txt" ' 600 .* alpha '
+check 'and not complained of' lacks "$dir/e.txt" 'cannot tell'
+for files in 'd.prf' 'd.prf e.prf' 'e.prf d.prf'; do
+	# shellcheck disable=SC2086 # several words
+	(cd "$dir" && "$prohist" $files) > "$dir/d.txt"
+	check 'unless it was changed since' has "$dir/d.txt" \
+		'cannot tell .* no build-id, and changed since'
+done
+check 'but it may be the same' has "$dir/d.txt" ' 1200 .* alpha '
+
 make "$dir/e.prf" /nonexistent/known 600 300 85
 "$prohist" "$dir/e.prf" > "$dir/e.txt"
 check 'a missing file is said' has "$dir/e.txt" 'the file is gone, or is not an ELF file'

@@ -8,7 +8,8 @@
  * are hexadecimal; offsets are from the start of the mapping. The first DSO is
  * the program. The profile also has 10 ticks in the kernel, 5 elsewhere, 2
  * lost, and a program that was not profiled. The environment variable COMMAND
- * sets the command, and BUCKET the bytes of a bucket.
+ * sets the command, BUCKET the bytes of a bucket, and START the start of the run
+ * in nanoseconds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,13 @@ static char **add_dso(struct prf_exec *exec, char **argv)
 
 static void synthesize(struct prf *prf, char **argv)
 {
-	const char *command = getenv("COMMAND");
+	const char *command = getenv("COMMAND"), *start = getenv("START");
 	struct prf_exec *exec;
 
 	if (prf_init(prf, command ? command : "known"))
 		abort();
+	if (start)
+		prf->start_unix_ns = strtoull(start, NULL, 10);
 	prf->wall_ns = 3000000000;
 	prf->period_ns = 1000000;
 	prf->clock = PRF_CLOCK_PERF;
