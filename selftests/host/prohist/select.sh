@@ -255,6 +255,12 @@ check 'CSV of programs' csv 'comm,ticks,percent,error,time
 check 'CSV of columns' csv 'ticks,comm
 1001,"cc1"
 ' --fields=ticks,comm
+check 'CSV of cgroups' csv 'cgroup,comm,ticks,percent,error,time
+"/user.slice/builders","cc1",701,69.4059,2.8419,0.701000000
+' --sort=cgroup,comm
+check 'CSV of cgroups by name' csv 'cgroup,ticks
+"/user.slice/builders",701
+' --fields=cgroup,ticks
 every_row()
 {
 	python3 - "$dir/select.csv" <<- 'END'

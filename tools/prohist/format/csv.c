@@ -46,6 +46,9 @@ static void put_field(const struct sum *sum, enum column_id id,
 	case COLUMN_TIME:
 		printf("%.9f", row->ns / 1e9);
 		break;
+	case COLUMN_CGROUP:
+		put_quoted(row->cgroup);
+		break;
 	case COLUMN_COMM:
 		put_quoted(row->comm);
 		break;
@@ -67,8 +70,9 @@ static void put_field(const struct sum *sum, enum column_id id,
 static void choose_fields(unsigned int by, enum column_id *ids)
 {
 	static const enum column_id all[] = {
-		COLUMN_COMM, COLUMN_PID, COLUMN_DSO, COLUMN_SYMBOL,
-		COLUMN_TICKS, COLUMN_PERCENT, COLUMN_ERROR, COLUMN_TIME,
+		COLUMN_CGROUP, COLUMN_COMM, COLUMN_PID, COLUMN_DSO,
+		COLUMN_SYMBOL, COLUMN_TICKS, COLUMN_PERCENT, COLUMN_ERROR,
+		COLUMN_TIME,
 	};
 	size_t i;
 
