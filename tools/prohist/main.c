@@ -157,7 +157,8 @@ static void list_buckets(const struct term *term, const struct runs *runs)
 	size_t i;
 
 	for (i = 0; i < runs->nr; i++) {
-		printf("%s\n", runs->paths[i]);
+		term_name(runs->paths[i]);
+		putchar('\n');
 		print_buckets(term, &runs->list[i]);
 	}
 }
@@ -246,7 +247,7 @@ static int open_output(const struct options *options)
 		close(fd);
 		return 0;
 	}
-	fprintf(stderr, "prohist: %s: %s\n", options->output, strerror(errno));
+	term_warn("%s: %s", options->output, strerror(errno));
 	return -1;
 }
 
@@ -284,8 +285,8 @@ static enum status run(struct options *options)
 		return failure(options);
 	status = print_files(options);
 	if (close_output(options, status)) {
-		fprintf(stderr, "prohist: %s: %s\n",
-			options->output ?: "standard output", strerror(errno));
+		term_warn("%s: %s", options->output ?: "standard output",
+			  strerror(errno));
 		return failure(options);
 	}
 	return status;

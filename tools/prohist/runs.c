@@ -18,8 +18,8 @@
 
 static int complain(const char *path, const struct prf_error *error)
 {
-	fprintf(stderr, "prohist: %s: %s (at byte %llu)\n", path, error->text,
-		(unsigned long long)error->offset);
+	term_warn("%s: %s (at byte %llu)", path, error->text,
+		  (unsigned long long)error->offset);
 	return -1;
 }
 
@@ -32,7 +32,8 @@ static int list_dos(const struct term *term, const char *path,
 
 	if (dos_prf_read(data, size, &dos, &error))
 		return complain(path, &error);
-	printf("%s\n", path);
+	term_name(path);
+	putchar('\n');
 	result = print_dos(term, &dos);
 	free(dos.buckets);
 	return result;
@@ -71,9 +72,8 @@ static int use_data(const struct term *term, const struct options *options,
 	if (dos_prf_looks_so(data, size)) {
 		if (options_are_plain(options))
 			return list_dos(term, path, data, size);
-		fprintf(stderr,
-			"prohist: %s: a file of MS-DOS can only be listed; give no options\n",
-			path);
+		term_warn("%s: a file of MS-DOS can only be listed; give no options",
+			  path);
 		return -1;
 	}
 	if (prf_read(data, size, &prf, &error))
@@ -101,13 +101,12 @@ static int use_file(const struct term *term, const struct options *options,
 	int result;
 
 	if (is_output(options, path)) {
-		fprintf(stderr, "prohist: %s: input file is output file\n",
-			options->output);
+		term_warn("%s: input file is output file", options->output);
 		return -1;
 	}
 	data = file_read(path, &size);
 	if (!data) {
-		fprintf(stderr, "prohist: %s: %s\n", path, strerror(errno));
+		term_warn("%s: %s", path, strerror(errno));
 		return -1;
 	}
 	result = use_data(term, options, path, data, size, runs);
@@ -132,12 +131,11 @@ static int use_directory(const struct term *term,
 	char *file;
 
 	if (nr < 0) {
-		fprintf(stderr, "prohist: %s: %s\n", path, strerror(errno));
+		term_warn("%s: %s", path, strerror(errno));
 		return -1;
 	}
 	if (!nr)
-		fprintf(stderr, "prohist: %s: no .prf file in this directory\n",
-			path);
+		term_warn("%s: no .prf file in this directory", path);
 	for (i = 0; i < nr; i++) {
 		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
 			err(STATUS_FILE, NULL);

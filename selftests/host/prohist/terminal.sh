@@ -116,4 +116,24 @@ check 'nor folded lines' has "$dir/terminal.out" \
 check 'nor JSON, which has escapes' has "$dir/terminal.out" \
 	$'"evil\\\\u009b2J \\\\ufffd2J \\\\u007f\xe4\xbd\x9b"'
 
+red=$dir/${esc}[31m
+rm -rf "$red"
+mkdir "$red"
+cp "$dir/terminal.prf" "$red/whole.prf"
+"$prohist" --format=dos -o "$red/dos.PRF" "$red/whole.prf" 2> /dev/null
+: > "$red/empty.prf"
+
+# plainly TEXT ARGUMENT...: succeeds if the output has TEXT, and no escapes
+plainly()
+{
+	"$prohist" "${@:2}" > "$dir/terminal.out" 2>&1
+	has "$dir/terminal.out" "$1" && lacks "$dir/terminal.out" "$esc"
+}
+check 'nor those of files' plainly '/whole.prf$' --buckets "$red/whole.prf"
+check 'nor those of MS-DOS' plainly '/\?\[31m/dos.PRF$' "$red/dos.PRF"
+check 'nor their errors' plainly 'can only be' --format=json "$red/dos.PRF"
+check 'nor those of a directory' plainly '/\?\[31m/empty.prf: ' --diff "$red" "$red"
+check 'nor those that are not there' plainly 'No such file' "$red/none"
+check 'nor the output' plainly 'Is a directory' -o "$red" "$red/whole.prf"
+
 finish
