@@ -79,7 +79,7 @@ static const char help[] =
 	"                             gmon, perf, pprof or speedscope for other programs\n"
 	"      --html                 the same as --format=html\n"
 	"  -l, --lines                show source lines instead of functions\n"
-	"  -n, --top=N                show at most N rows as text (default 30;\n"
+	"  -n, --top=N                show at most N rows of a table as text (default 30;\n"
 	"                             0 shows all)\n"
 	"      --sort=KEY[,KEY]...    group ticks by cgroup, comm, pid, dso or symbol (text,\n"
 	"                             csv)\n"

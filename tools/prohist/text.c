@@ -75,7 +75,7 @@ static void print_dsos(const struct report *report)
 		.most = sum->placed,
 	};
 	enum sum_class class;
-	size_t i = 0;
+	size_t i = 0, nr;
 
 	columns_heading(&columns, NULL);
 	for (class = 0; class < SUM_CLASSES; class++) {
@@ -83,8 +83,13 @@ static void print_dsos(const struct report *report)
 
 		columns_print(&columns, &row);
 		printf("%s\n", sum_class_name(class));
-		for (; i < sum->nr_dsos && sum->dsos[i].class == class; i++)
-			print_dso(&columns, &sum->dsos[i]);
+		/* The rest is that of the class */
+		columns.so_far = sum->placed - row.ticks;
+		for (nr = 0; i < sum->nr_dsos && sum->dsos[i].class == class;
+		     i++)
+			if (nr++ < report->top)
+				print_dso(&columns, &sum->dsos[i]);
+		columns_more(&columns, nr > report->top ? nr - report->top : 0);
 	}
 }
 

@@ -42,6 +42,18 @@ check 'the classes add up' objects
 "$prohist" -n 1 "$dir/a.prf" > "$dir/top.txt"
 check 'the rest is one line' has "$dir/top.txt" '^ +400  40.0 %  \(4 more\)$'
 
+"$dir/synthesize" "$dir/many.prf" /p '' 0 1000 10 500 -- /l1 '' 0 1000 10 50 -- \
+	/l2 '' 0 1000 10 30 -- /l3 '' 0 1000 10 5
+libraries()
+{
+	"$prohist" "$@" "$dir/many.prf" | sed -n '/libraries$/,/kernel$/p' |
+		awk '/%/ { print $1, $NF }' | sed '1d; $d'
+}
+check 'and so is that of DSOs, for each class' \
+	diff <(libraries --top=1) <(printf '%s\n' '50 /l1' '35 more)')
+check 'unless there is none' \
+	diff <(libraries --top=3) <(printf '%s\n' '50 /l1' '30 /l2' '5 /l3')
+
 "$prohist" "$dir/a.prf" "$dir/a.prf" > "$dir/two.txt"
 check 'two files are added' has "$dir/two.txt" '^ +1200  60.0 % .* alpha'
 
