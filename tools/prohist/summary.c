@@ -26,7 +26,7 @@ static void print_outcomes(const struct sum *sum)
 	print_number("lost", numbers->lost,
 		     sum->clock == PRF_CLOCK_PERF_EVENT_OPEN ?
 		     "not counted: the thread ended before its next tick" :
-		     "not counted: the counter was not writable");
+		     "not counted: pending at the end, or counter not writable");
 	print_number("left out", numbers->left_out,
 		     "in the kernel, excluded");
 	print_number("coarse", numbers->coarse,

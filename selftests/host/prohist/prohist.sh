@@ -16,6 +16,8 @@ check 'CPU time is that of the ticks' has "$dir/a.txt" \
 	'CPU time: 1.002 s by the kernel, 1.002 s covered, 1.002 s by ticks \(100.0 % of covered\)'
 check 'clock and period' has "$dir/a.txt" 'clock: perf .*, period 1.000000 ms'
 check 'all ticks' has "$dir/a.txt" '^ +ticks +1002 '
+check 'what became of lost ticks' has "$dir/a.txt" \
+	'^ +lost +2  not counted: pending at the end, or counter not writable$'
 check 'the summary adds up' has "$dir/a.txt" 'unresolved: yes'
 check 'what was not profiled' has "$dir/a.txt" \
 	'not profiled: /bin/unreached: it is static'
