@@ -57,7 +57,18 @@ check 'profiles' offers 'one.prf TWO.PRF directory' prohist ''
 check 'profiles after options' offers 'one.prf' prohist -n 3 on
 check 'an output may be any file' offers 'three.txt' prohist -o th
 check 'directories' offers 'directory' prohist --debuginfo-path = ''
+make "$dir/completed.prf" "$known" 600 300 85
 check 'nothing for a number' offers '' prohist --top = ''
+check 'nothing for a cgroup' offers '' prohist --cgroup ''
+check 'keys' offers 'cgroup comm' prohist --sort = c
+check 'keys after others' offers 'pid,dso,cgroup pid,dso,comm' \
+	prohist --sort = pid,dso,c
+check 'columns' offers 'ticks,percent ticks,pid' prohist --fields ticks,p
+# Each word that is offered is one that prohist takes
+check 'each of them' status 0 --output="$dir/columns.txt" \
+	--fields="$(complete_words prohist --fields = '' | paste -sd ,)" "$dir/completed.prf"
+check 'each key' status 0 --output="$dir/columns.txt" \
+	--sort="$(complete_words prohist --sort = '' | paste -sd ,)" "$dir/completed.prf"
 
 # The completions are exactly the formats that prohist knows
 formats=$(complete_words prohist --format = '')
