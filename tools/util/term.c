@@ -118,14 +118,15 @@ static void put_text(FILE *file, const char *text, size_t length)
 /**
  * term_text() - print text from a file, without control characters
  * @text: the text, not terminated
- * @length: its length, in bytes
+ * @length: its length, in bytes; prints nothing if it is less than 1
  *
  * Prints "?" for each character that could control a terminal, and a space for
  * a tab.
  */
 void term_text(const char *text, int length)
 {
-	put_text(stdout, text, length);
+	if (length > 0)
+		put_text(stdout, text, length);
 }
 
 /** term_name() - print a name from a file, without control characters */
