@@ -46,3 +46,13 @@ int utf8_text(const char *string)
 		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
 	return s[0] >= ' ' && (s[0] < 0x7f || s[0] >= 0xa0);
 }
+
+/** utf8_is_text() - is each character of a string safe to print? */
+bool utf8_is_text(const char *string)
+{
+	int length = 1;
+
+	for (; *string && length; string += length)
+		length = utf8_text(string);
+	return length;
+}

@@ -5,9 +5,12 @@
 #ifndef UTF8_H
 #define UTF8_H
 
+#include <stdbool.h>
+
 #define UTF8_REPLACEMENT	"\xef\xbf\xbd"
 
 int utf8_length(const char *string);
 int utf8_text(const char *string);
+bool utf8_is_text(const char *string);
 
 #endif /* UTF8_H */

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "prohist/report.h"
+#include "util/utf8.h"
 #include "util/xalloc.h"
 
 /* Deeper inlining is left out: trees are printed and freed by recursion. */
@@ -82,15 +83,8 @@ static unsigned int factor_of(unsigned int discriminator)
 /* LLVM reads other things in lines that begin or end like this. */
 static bool is_readable(const char *name)
 {
-	const char *byte;
-
-	if (!name || !*name || strchr(" #[", *name) ||
-	    isdigit((unsigned char)*name))
-		return false;
-	for (byte = name; *byte; byte++)
-		if (iscntrl((unsigned char)*byte))
-			return false;
-	return true;
+	return name && *name && !strchr(" #[", *name) &&
+		!isdigit((unsigned char)*name) && utf8_is_text(name);
 }
 
 static bool is_known(const struct declared *declared)

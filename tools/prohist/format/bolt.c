@@ -12,6 +12,7 @@
 
 #include "prohist/report.h"
 #include "symbolize/linkage.h"
+#include "util/utf8.h"
 
 /* Spaces separate fields. */
 static void put_name(const struct linkage *linkage)
@@ -40,7 +41,7 @@ static uint64_t put_buckets(const struct sum_dso *dso)
 		if (bucket->address >= linkage.end &&
 		    !linkage_find(&dso->symbols, bucket->address, &linkage))
 			linkage = (struct linkage){};
-		if (!linkage.name || strchr(linkage.name, '\n')) {
+		if (!linkage.name || !utf8_is_text(linkage.name)) {
 			without += bucket->ticks;
 			continue;
 		}
@@ -63,7 +64,7 @@ int write_bolt(const struct report *report)
 	printf("no_lbr cpu-clock:\n");
 	without = put_buckets(dso);
 	if (without)
-		term_warn("%s: %" PRIu64 " ticks are missing: they are in code without symbols",
+		term_warn("%s: %" PRIu64 " ticks are missing: they are in code without symbols, or in functions whose names this format cannot express",
 			  dso->path, without);
 	return 0;
 }
