@@ -93,11 +93,10 @@ static bool exec_has_cgroup(const void *exec, const char *name)
 	const char *path = ((const struct prf_exec *)exec)->cgroup;
 	size_t length = strlen(name);
 
-	while (length > 1 && name[length - 1] == '/')
+	while (length && name[length - 1] == '/')
 		length--;
-	if (length == 1)
-		return path[0] == '/';
-	return !strncmp(path, name, length) &&
+	return name[0] == '/' && path[0] == '/' &&
+		!strncmp(path, name, length) &&
 		(!path[length] || path[length] == '/');
 }
 

@@ -107,6 +107,11 @@ check 'a cgroup, but not one that begins like it' is '9 make' --sort=comm \
 	--cgroup=/user.slice/build
 check 'a cgroup has those below it' is $'701 101\n9 100' --sort=pid \
 	--cgroup=/user.slice/
+check 'the root has all of them' is $'701 101\n9 100' --sort=pid --cgroup=/
+check 'but no other name' fails 1 "no program in cgroup 'x'" --cgroup=x
+check 'nor an empty one' fails 1 "no program in cgroup ''" --cgroup=
+check 'several cgroups' is $'701 cc1\n9 make' --sort=comm \
+	--cgroup=/user.slice/build --cgroup=/user.slice/builders
 check 'a cgroup that there is not' fails 1 "no program in cgroup '/x'" \
 	--cgroup=/x
 
