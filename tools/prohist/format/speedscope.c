@@ -19,35 +19,51 @@
  * struct programs - names of the programs; their frames are before those of the
  * DSOs, and those of the functions are last
  * @nr: number of programs
- * @names: the names, each once
+ * @names: the names, sorted, each once
  */
 struct programs {
 	size_t nr;
 	const char **names;
 };
 
-static size_t find_program(const struct programs *programs, const char *name)
+static int compare(const void *a, const void *b)
 {
-	size_t i = 0;
+	const char * const *left = a, * const *right = b;
 
-	while (i < programs->nr && strcmp(programs->names[i], name))
-		i++;
-	return i;
+	return strcmp(*left, *right);
 }
 
-static void find_programs(struct programs *programs, const struct prf *run)
+static size_t find_program(const struct programs *programs, const char *name)
+{
+	const char **found = bsearch(&name, programs->names, programs->nr,
+				     sizeof(name), compare);
+
+	return found - programs->names;
+}
+
+static void add_programs(struct programs *programs, const struct prf *run)
 {
 	size_t i;
 
 	for (i = 0; i < run->nr; i++) {
-		const char *name = base_name(run->execs[i].name);
-
-		if (find_program(programs, name) < programs->nr)
-			continue;
 		programs->names = one_more(programs->names, programs->nr,
 					   sizeof(*programs->names));
-		programs->names[programs->nr++] = name;
+		programs->names[programs->nr++] =
+			base_name(run->execs[i].name);
 	}
+}
+
+static void sort_programs(struct programs *programs)
+{
+	const char **names = programs->names;
+	size_t i, nr = 0;
+
+	if (programs->nr)
+		qsort(names, programs->nr, sizeof(*names), compare);
+	for (i = 0; i < programs->nr; i++)
+		if (!nr || strcmp(names[nr - 1], names[i]))
+			names[nr++] = names[i];
+	programs->nr = nr;
 }
 
 static void put_functions(const struct sum_dso *dso)
@@ -138,7 +154,8 @@ int print_speedscope(const struct report *report)
 	size_t i;
 
 	for (i = 0; i < report->nr; i++)
-		find_programs(&programs, &report->runs[i]);
+		add_programs(&programs, &report->runs[i]);
+	sort_programs(&programs);
 	printf("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
 	       "\"exporter\": \"prohist " VERSION "\",\n\"name\": ");
 	json_string(sum->command);
