@@ -176,13 +176,14 @@ static bool is_better(const struct entry *a, const struct entry *b)
 const char *symtab_find(const struct symtab *symtab, uint64_t address,
 			uint64_t *start, uint64_t *end)
 {
-	const struct entry *entry, *best = NULL;
+	const struct entry *entries = symtab->entries, *best = NULL;
+	size_t i = count_until(symtab, address);
 	GElf_Sym sym;
 
-	entry = symtab->entries + count_until(symtab, address);
-	while (entry-- > symtab->entries && entry->reach > address)
-		if (entry->end > address && (!best || is_better(entry, best)))
-			best = entry;
+	while (i-- && entries[i].reach > address)
+		if (entries[i].end > address &&
+		    (!best || is_better(&entries[i], best)))
+			best = &entries[i];
 	if (!best)
 		return NULL;
 	*start = best->start;

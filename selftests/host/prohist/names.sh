@@ -76,6 +76,15 @@ check 'code without a name' has "$dir/i.txt" ' 50 .* libbare.so\+0x'
 check 'named code behind it' has "$dir/i.txt" ' 30 .* bare_one \(libbare.so\)$'
 check 'and more of that' has "$dir/i.txt" ' 20 .* bare_two \(libbare.so\)$'
 
+# A static program may have no symbols at all
+gcc -nostdlib -static -s -Wl,--build-id,-e,0 -o "$dir/mute" "$here/bare.S"
+examine "$dir/mute"
+"$dir/synthesize" "$dir/i.prf" "$dir/mute" "$build_id" "$(printf '%x' "$pgoff")" \
+	"$(printf '%x' "$size")" 0 60
+"$prohist" "$dir/i.prf" > "$dir/i.txt"
+check 'code of a file without symbols' has "$dir/i.txt" ' 60 .* mute\+0x'
+examine "$bare"
+
 # prefers OFFSET NAME: succeeds if a tick there counts for that symbol
 prefers()
 {
