@@ -243,6 +243,9 @@ static int open_output(const struct options *options)
 	if (!options->output)
 		return 0;
 	fd = open(options->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	/* Standard output was closed */
+	if (fd == STDOUT_FILENO)
+		return 0;
 	if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0) {
 		close(fd);
 		return 0;

@@ -114,6 +114,12 @@ check 'status of a full disk' full
 check 'output to a file' status 0 -o "$dir/a.out" "$dir/a.prf"
 check 'it is the same' diff "$dir/a.txt" "$dir/a.out"
 check 'output to what is read' status 1 -o "$dir/a.prf" "$dir/a.prf"
+closed()
+{
+	"$prohist" -o "$dir/closed.out" "$dir/a.prf" >&- &&
+		diff "$dir/a.txt" "$dir/closed.out"
+}
+check 'output to a file instead of none' closed
 mkdir -p "$dir/runs"
 cp "$dir/a.prf" "$dir/b.prf" "$dir/runs"
 unchanged()
