@@ -53,6 +53,8 @@ static const char *find_problem(const struct sum_dso *dso)
  * report_sum_dso() - like report_dso(), for a format that needs link-time
  * addresses
  *
+ * Warns if the file may be another one.
+ *
  * Return: the sum of the DSO; NULL after reporting the error.
  */
 const struct sum_dso *report_sum_dso(const struct report *report)
@@ -65,10 +67,10 @@ const struct sum_dso *report_sum_dso(const struct report *report)
 		return NULL;
 	dso = sum_dso(report->sum, wanted);
 	problem = find_problem(dso);
-	if (!problem)
-		return dso;
-	term_warn("%s: %s", wanted->path, problem);
-	return NULL;
+	if (problem || dso->symbols.problem)
+		term_warn("%s: %s", wanted->path,
+			  problem ?: dso->symbols.problem);
+	return problem ? NULL : dso;
 }
 
 /**

@@ -32,6 +32,11 @@ for files in 'd.prf' 'd.prf e.prf' 'e.prf d.prf'; do
 	check 'unless it was changed since' has "$dir/d.txt" \
 		'cannot tell .* no build-id, and changed since'
 done
+for format in bolt gmon; do
+	"$prohist" --format=$format "$dir/d.prf" 2> "$dir/d.said" > "$dir/d.out"
+	check "$format, too" has "$dir/d.said" \
+		'/unnumbered: cannot tell whether the file is the same'
+done
 check 'but it may be the same' has "$dir/d.txt" ' 1200 .* alpha '
 
 make "$dir/e.prf" /nonexistent/known 600 300 85
