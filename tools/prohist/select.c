@@ -105,6 +105,32 @@ static bool exec_has_pid(const void *exec, const char *name)
 	return ((const struct prf_exec *)exec)->pid == strtoul(name, NULL, 10);
 }
 
+/* Keep the execs of a run that all searches find, in their order. */
+static void select_in_run(struct prf *run, struct search *comms,
+			  struct search *pids, struct search *cgroups)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < run->nr; i++) {
+		const struct prf_exec exec = run->execs[i];
+		bool wanted = matches(comms, exec_has_comm, &exec);
+
+		if (!matches(pids, exec_has_pid, &exec))
+			wanted = false;
+		if (!matches(cgroups, exec_has_cgroup, &exec))
+			wanted = false;
+		if (!wanted)
+			continue;
+		run->execs[i] = run->execs[kept];
+		run->execs[kept++] = exec;
+	}
+	/* It is that of all of them */
+	if (kept < run->nr)
+		run->cpu_ns = 0;
+	while (run->nr > kept)
+		prf_remove_exec(run, run->nr - 1);
+}
+
 /**
  * select_execs() - remove the execs that --comm, --pid and --cgroup do not
  * select
@@ -117,23 +143,10 @@ int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
 	struct search pids = search_new(&selection->pids);
 	struct search cgroups = search_new(&selection->cgroups);
 	const char *comm, *pid, *cgroup;
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < nr; i++)
-		for (j = runs[i].nr; j--;) {
-			const struct prf_exec *exec = &runs[i].execs[j];
-			bool wanted = matches(&comms, exec_has_comm, exec);
-
-			if (!matches(&pids, exec_has_pid, exec))
-				wanted = false;
-			if (!matches(&cgroups, exec_has_cgroup, exec))
-				wanted = false;
-			if (wanted)
-				continue;
-			prf_remove_exec(&runs[i], j);
-			/* It is that of all of them */
-			runs[i].cpu_ns = 0;
-		}
+		select_in_run(&runs[i], &comms, &pids, &cgroups);
 	comm = search_end(&comms);
 	pid = search_end(&pids);
 	cgroup = search_end(&cgroups);
