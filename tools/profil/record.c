@@ -125,7 +125,7 @@ static void *grow_images(struct profil_watch_image **images, uint32_t before,
 
 /*
  * Copy the images, at once and after read_buckets(), so that they have no fewer
- * ticks than their buckets.
+ * ticks than their buckets; but see raise_counts().
  */
 static int read_images(struct record *record)
 {
@@ -249,13 +249,39 @@ static uint32_t parent_of(const struct record *record,
 	return record->session->target == TARGET_PROGRAM ? getpid() : 0;
 }
 
+/*
+ * A tick that came between read_buckets() and read_images() has been taken
+ * with its image, and comes again with its bucket. Take as many for the image
+ * as for its buckets, and so much less when it has others.
+ */
+static void raise_counts(struct record *record, uint32_t index)
+{
+	const struct profil_watch_image *before = &record->images_before[index];
+	struct profil_watch_image *image = &record->images[index];
+	uint64_t counted = before->counted, kernel = before->kernel;
+	size_t i;
+
+	for (i = record->next; i < record->nr &&
+	     record->buckets[i].image == index; i++)
+		if (record->buckets[i].object == PROFIL_OBJECT_KERNEL)
+			kernel += record->buckets[i].count;
+		else
+			counted += record->buckets[i].count;
+	if (image->counted < counted)
+		image->counted = counted;
+	if (image->kernel < kernel)
+		image->kernel = kernel;
+}
+
 /* An image, without the counts that have been taken before */
-static struct profil_watch_image new_counts(const struct record *record,
+static struct profil_watch_image new_counts(struct record *record,
 					    uint32_t index)
 {
 	const struct profil_watch_image *before = &record->images_before[index];
-	struct profil_watch_image image = record->images[index];
+	struct profil_watch_image image;
 
+	raise_counts(record, index);
+	image = record->images[index];
 	image.cpu_time_ns -= before->cpu_time_ns;
 	image.counted -= before->counted;
 	image.coarse -= before->coarse;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * table.h - the table of a watch, made without the module
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <profil.h>
+
+#define IMAGES		8
+#define OBJECTS		16
+#define BUCKETS		64
+#define NAMES		4096
+
+/**
+ * struct table - the table
+ * @header: describes the rest, as the module does
+ * @images: images
+ * @objects: objects
+ * @buckets: buckets
+ * @names: paths
+ * @names_used: bytes of @names in use
+ */
+struct table {
+	struct profil_watch_table header;
+	struct profil_watch_image images[IMAGES];
+	struct profil_watch_object objects[OBJECTS];
+	struct profil_watch_bucket buckets[BUCKETS];
+	char names[NAMES];
+	uint32_t names_used;
+};
+
+static inline void table_init(struct table *table)
+{
+	memset(table, 0, sizeof(*table));
+	table->header = (struct profil_watch_table) {
+		.version = PROFIL_WATCH_VERSION,
+		.bucket_shift = 2,
+		.nr_images = 1,
+		.nr_objects = PROFIL_OBJECT_FILES,
+		.max_buckets = BUCKETS,
+		.image_size = sizeof(*table->images),
+		.object_size = sizeof(*table->objects),
+		.bucket_size = sizeof(*table->buckets),
+		.images = offsetof(struct table, images),
+		.objects = offsetof(struct table, objects),
+		.buckets = offsetof(struct table, buckets),
+		.names = offsetof(struct table, names),
+		.names_size = NAMES,
+	};
+	table->names_used = 1;
+}
+
+/* Add an image; returns its index. */
+static inline uint32_t table_image(struct table *table, const char *comm)
+{
+	struct profil_watch_image *image =
+		&table->images[table->header.nr_images];
+
+	strncpy(image->comm, comm, sizeof(image->comm) - 1);
+	image->processes = 1;
+	return table->header.nr_images++;
+}
+
+/* Add a file as it is now; returns its index. */
+static inline uint32_t table_file(struct table *table, const char *path)
+{
+	struct profil_watch_object *object =
+		&table->objects[table->header.nr_objects];
+	struct stat now = {};
+
+	stat(path, &now);
+	object->device = now.st_dev;
+	object->inode = now.st_ino;
+	object->path = table->names_used;
+	strcpy(table->names + table->names_used, path);
+	table->names_used += strlen(path) + 1;
+	return table->header.nr_objects++;
+}
+
+/* Count ticks in a bucket alone; the module counts them in the image, too. */
+static inline void table_bucket(struct table *table, uint32_t image,
+				uint32_t object, uint64_t offset, uint64_t nr)
+{
+	struct profil_watch_bucket *bucket = table->buckets;
+
+	offset >>= table->header.bucket_shift;
+	while (bucket->object && (bucket->image != image ||
+				  bucket->object != object ||
+				  bucket->offset != offset))
+		bucket++;
+	bucket->image = image;
+	bucket->object = object;
+	bucket->offset = offset;
+	bucket->count += nr;
+}
+
+static inline void table_tick(struct table *table, uint32_t image,
+			      uint32_t object, uint64_t offset, uint64_t nr)
+{
+	table_bucket(table, image, object, offset, nr);
+	if (object == PROFIL_OBJECT_KERNEL)
+		table->images[image].kernel += nr;
+	else
+		table->images[image].counted += nr;
+}
+
+#endif /* TABLE_H */
