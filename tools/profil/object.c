@@ -115,8 +115,6 @@ static int mark_deleted(struct object *object)
 		return -1;
 	free(object->path);
 	object->path = path;
-	free(object->where);
-	object->where = NULL;
 	return 0;
 }
 
@@ -131,13 +129,14 @@ static bool is_deleted(const char *path)
 static int read_file(struct object *object,
 		     const struct profil_watch_object *seen)
 {
+	char *where = process_path(seen->pid, object->path);
 	struct stat now;
 	int fd, result = 0;
 
-	object->where = process_path(seen->pid, object->path);
-	if (!object->where)
+	if (!where)
 		return -1;
-	fd = file_open_plain(object->where, &now);
+	fd = file_open_plain(where, &now);
+	free(where);
 	if (fd < 0)
 		return 0;
 	if (is_same(fd, &now, seen))
@@ -200,6 +199,5 @@ int object_vdso(struct object *object)
 void object_free(struct object *object)
 {
 	free(object->path);
-	free(object->where);
 	memset(object, 0, sizeof(*object));
 }

@@ -15,7 +15,6 @@
 /**
  * struct object - a mapped file
  * @path: its path; with " (deleted)" if another file has that path now
- * @where: path by which profil opens it; NULL if it cannot
  * @build_id_len: bytes of @build_id, 0 if there is none
  * @build_id: build ID of the file
  * @start: file offset of its first executable segment
@@ -24,7 +23,6 @@
  */
 struct object {
 	char *path;
-	char *where;
 	uint32_t build_id_len;
 	uint8_t build_id[PRF_BUILD_ID];
 	uint64_t start;
