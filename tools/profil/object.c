@@ -72,7 +72,8 @@ static bool is_same(int fd, const struct stat *now,
 		 (uint32_t)system.f_type == BTRFS_SUPER_MAGIC);
 }
 
-static void read_segments(struct object *object, Elf *elf)
+/* A segment that is not all in the file would claim any range of offsets. */
+static void read_segments(struct object *object, Elf *elf, uint64_t size)
 {
 	GElf_Phdr phdr;
 	size_t nr, i;
@@ -83,7 +84,8 @@ static void read_segments(struct object *object, Elf *elf)
 	for (i = 0; i < nr; i++) {
 		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
 		    !(phdr.p_flags & PF_X) ||
-		    phdr.p_filesz > INT64_MAX - phdr.p_offset % INT64_MAX)
+		    phdr.p_offset > size ||
+		    phdr.p_filesz > size - phdr.p_offset)
 			continue;
 		if (phdr.p_offset < object->start)
 			object->start = phdr.p_offset;
@@ -94,6 +96,7 @@ static void read_segments(struct object *object, Elf *elf)
 
 static void read_elf(struct object *object, int fd)
 {
+	struct stat now;
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
@@ -102,7 +105,8 @@ static void read_elf(struct object *object, int fd)
 		object->build_id_len = build_id_of(elf, object->build_id,
 						   sizeof(object->build_id));
 		object->is_32 = gelf_getclass(elf) == ELFCLASS32;
-		read_segments(object, elf);
+		if (!fstat(fd, &now))
+			read_segments(object, elf, now.st_size);
 	}
 	elf_end(elf);
 }

@@ -21,9 +21,13 @@
 #include "symbolize/build_id.h"
 #include "util/array.h"
 
-/* Address of an exec's first DSO, and what the others keep between them */
+/*
+ * Address of an exec's first DSO, what the others keep between them, and the
+ * last address for files
+ */
 #define FIRST	(1ULL << 22)
 #define PAGE	4096ULL
+#define LAST	INT64_MAX
 
 #define KERNEL	"[kernel.kallsyms]"
 
@@ -378,30 +382,70 @@ static int name_code(struct prf_dso *dso,
 	return 0;
 }
 
+/* Code may be mapped from anywhere in a sparse file, of up to 8 EiB. */
+static bool has_room(const struct prf_exec *exec, uint64_t size)
+{
+	return size <= LAST && free_address(exec) <= LAST - size;
+}
+
+/* Is a bucket of the same image and object as another? */
+static bool is_with(const struct profil_watch_bucket *a,
+		    const struct profil_watch_bucket *b)
+{
+	return a->image == b->image && a->object == b->object;
+}
+
+/* Count the ticks of buckets from @first up to record->next as coarse. */
+static void leave_out(const struct record *record, struct prf_exec *exec,
+		      const struct profil_watch_bucket *first)
+{
+	for (; first < &record->buckets[record->next]; first++) {
+		exec->counted -= first->count;
+		exec->coarse += first->count;
+	}
+}
+
+/* Add buckets from @first up to record->next to their DSO. */
+static int add_buckets(const struct record *record, struct prf_dso *dso,
+		       const struct profil_watch_bucket *first)
+{
+	const struct profil_watch_image *image = &record->images[first->image];
+
+	for (; first < &record->buckets[record->next]; first++)
+		if (prf_add_bucket(dso, first->offset - dso->pgoff,
+				   first->count))
+			return -1;
+	/* Several processes may have other code at the same address */
+	if (dso->kind == PRF_ANONYMOUS && image->processes == 1)
+		return name_code(dso, image);
+	return 0;
+}
+
 /* Add the DSO of an object, with all buckets that an image has in it. */
 static int add_object(struct record *record, struct prf_exec *exec)
 {
 	const struct profil_watch_bucket *first = &record->buckets[record->next];
-	const struct profil_watch_image *image = &record->images[first->image];
 	uint64_t address = free_address(exec), bytes = record->session->bucket;
 	struct object *object = object_of(record, first->object);
-	struct prf_dso *dso = object ? prf_add_dso(exec, object->path) : NULL;
-	const struct profil_watch_bucket *bucket = first;
 	uint64_t start = first->offset, end = 0;
+	struct prf_dso *dso;
 
-	if (!dso)
+	if (!object)
 		return -1;
-	for (; record->next < record->nr; record->next++) {
-		bucket = &record->buckets[record->next];
-		if (bucket->image != first->image ||
-		    bucket->object != first->object)
-			break;
-		end = bucket->offset + bytes;
-	}
+	for (; record->next < record->nr &&
+	     is_with(&record->buckets[record->next], first); record->next++)
+		end = record->buckets[record->next].offset + bytes;
 	if (object->end && object->start < start)
 		start = object->start & -bytes;
 	if (object->end > end)
 		end = object->end;
+	if (!has_room(exec, end - (start & -PAGE))) {
+		leave_out(record, exec, first);
+		return 0;
+	}
+	dso = prf_add_dso(exec, object->path);
+	if (!dso)
+		return -1;
 	dso->kind = kind_of(record, first->object, exec, object);
 	dso->bucket_bytes = bytes;
 	if (dso->kind != PRF_VDSO || !is_32(record, first->image)) {
@@ -409,14 +453,7 @@ static int add_object(struct record *record, struct prf_exec *exec)
 		memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
 	}
 	place(dso, address, start, end);
-	for (bucket = first; bucket < &record->buckets[record->next]; bucket++)
-		if (prf_add_bucket(dso, bucket->offset - dso->pgoff,
-				   bucket->count))
-			return -1;
-	/* Several processes may have other code at the same address */
-	if (dso->kind == PRF_ANONYMOUS && image->processes == 1)
-		return name_code(dso, image);
-	return 0;
+	return add_buckets(record, dso, first);
 }
 
 static struct prf_dso *find_dso(struct prf_exec *exec, const char *path)
@@ -572,7 +609,8 @@ static int add_program(struct record *record, struct prf_exec *exec,
 			return 0;
 	object = exe && exe < record->nr_objects ? object_of(record, exe) :
 						   NULL;
-	if (!object || !object->end)
+	if (!object || !object->end ||
+	    !has_room(exec, object->end - (object->start & -PAGE)))
 		return 0;
 	dso = prf_add_dso(exec, object->path);
 	if (!dso)

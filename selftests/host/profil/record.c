@@ -3,6 +3,8 @@
  * record.c - profiles of the table of a watch: files that are not what they
  * seem, and ticks that come while the table is read
  */
+#include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "kselftest_harness.h"
@@ -113,6 +115,100 @@ TEST_F(record, a_tick_between_both_of_another_image)
 	ASSERT_LE(1, prf->nr);
 	EXPECT_EQ(7, prf->execs[prf->nr - 1].ticks);
 	EXPECT_EQ(7, in_dsos(&prf->execs[prf->nr - 1]));
+}
+
+/* Make a file with one segment, of any size; @path becomes its name. */
+static void make_elf(char *path, uint64_t offset, uint64_t size)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+	} elf = {
+		.header = {
+			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+				     ELFDATA2LSB, EV_CURRENT },
+			.e_type = ET_DYN,
+			.e_machine = EM_X86_64,
+			.e_version = EV_CURRENT,
+			.e_phoff = sizeof(Elf64_Ehdr),
+			.e_ehsize = sizeof(Elf64_Ehdr),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 1,
+		},
+		.segment = {
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_offset = offset,
+			.p_filesz = size,
+		},
+	};
+	int fd = mkstemp(path);
+
+	if (fd < 0 || write(fd, &elf, sizeof(elf)) != sizeof(elf))
+		abort();
+	close(fd);
+}
+
+/* Does each DSO begin after the one before has ended? */
+static bool is_in_order(const struct prf_exec *exec)
+{
+	uint64_t end = 0;
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++) {
+		if (exec->dsos[i].start < end ||
+		    exec->dsos[i].end <= exec->dsos[i].start)
+			return false;
+		end = exec->dsos[i].end;
+	}
+	return true;
+}
+
+TEST_F(record, files_with_segments_beyond_their_end)
+{
+	char paths[4][32];
+	uint32_t image = table_image(&self->table, "program"), i, file;
+	const struct prf *prf;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		strcpy(paths[i], "/tmp/profil-record-XXXXXX");
+		make_elf(paths[i], i == 1 ? INT64_MAX - 1 : 0,
+			 i == 1 ? 1 : INT64_MAX);
+		file = table_file(&self->table, paths[i]);
+		if (i)
+			table_tick(&self->table, image, file, 64, 1);
+		else
+			self->table.images[image].exe = file;
+	}
+	prf = refresh(self);
+	for (i = 0; i < ARRAY_SIZE(paths); i++)
+		unlink(paths[i]);
+	ASSERT_EQ(1, prf->nr);
+	EXPECT_EQ(3, in_dsos(&prf->execs[0]));
+	for (i = 0; i < prf->execs[0].nr; i++)
+		EXPECT_GE(4096, prf->execs[0].dsos[i].end -
+				prf->execs[0].dsos[i].start);
+}
+
+/* A sparse file may be as large as that, and be mapped there. */
+TEST_F(record, code_at_the_end_of_large_files)
+{
+	uint32_t image = table_image(&self->table, "program"), i;
+	const struct prf *prf;
+
+	for (i = 0; i < 3; i++) {
+		uint32_t file = table_file(&self->table, "/nonexistent");
+
+		table_tick(&self->table, image, file, 0, 1);
+		table_tick(&self->table, image, file, INT64_MAX - 4095, 1);
+	}
+	table_tick(&self->table, image, PROFIL_OBJECT_KERNEL, FUNCTION, 1);
+	prf = refresh(self);
+	ASSERT_EQ(1, prf->nr);
+	EXPECT_TRUE(is_in_order(&prf->execs[0]));
+	EXPECT_EQ(7, prf->execs[0].ticks);
+	EXPECT_EQ(prf->execs[0].counted, in_dsos(&prf->execs[0]));
+	EXPECT_EQ(7, prf->execs[0].counted + prf->execs[0].coarse);
 }
 
 TEST_HARNESS_MAIN
