@@ -56,21 +56,33 @@ static int open_map(pid_t pid)
 	return fd;
 }
 
-static FILE *open_trusted(pid_t pid, uid_t uid)
+static char *read_text(int fd, size_t size)
+{
+	char *text = malloc(size + 1);
+	ssize_t length = text ? read(fd, text, size) : -1;
+
+	if (length < 0) {
+		free(text);
+		return NULL;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+static char *read_trusted(pid_t pid, uid_t uid)
 {
 	int fd = open_map(pid);
 	struct stat status;
-	FILE *file = NULL;
+	char *text = NULL;
 
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
 	    (status.st_uid == uid || !status.st_uid) &&
 	    status.st_size <= MOST_BYTES)
-		file = fdopen(fd, "r");
-	if (!file)
-		close(fd);
-	return file;
+		text = read_text(fd, status.st_size);
+	close(fd);
+	return text;
 }
 
 static bool parse(char *line, struct range *range)
@@ -78,7 +90,6 @@ static bool parse(char *line, struct range *range)
 	uint64_t size;
 	int name = 0;
 
-	line[strcspn(line, "\n")] = '\0';
 	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &range->start, &size,
 		   &name) < 2 || !name || !line[name] || !size ||
 	    __builtin_add_overflow(range->start, size, &range->end))
@@ -105,48 +116,64 @@ static size_t first_at(const struct prf_dso *dso, uint64_t address)
 }
 
 /*
- * Code may be made where other code has been: the last function listed is the
- * one that is there now. @of has indexes from 1.
+ * Give the buckets from @begin to before @end to a line. The tree has a leaf for
+ * each bucket, from @nodes[nr] on, and the parent of node i is i / 2: two nodes
+ * of each level cover all these buckets, however many they are.
  */
-static int read_map(FILE *file, const struct prf_dso *dso,
-		    struct ranges *ranges, size_t *of)
+static void take(size_t *nodes, size_t nr, size_t begin, size_t end,
+		 size_t line)
 {
-	long long left = MOST_BYTES;
-	struct range range;
-	char *line = NULL;
-	size_t room = 0, i;
-	int failed = 0;
-	ssize_t length;
-
-	while (!failed && (length = getline(&line, &room, file)) > 0 &&
-	       (left -= length) >= 0) {
-		if (!parse(line, &range))
-			continue;
-		i = first_at(dso, range.start);
-		if (i == dso->nr ||
-		    dso->pgoff + dso->buckets[i].offset >= range.end)
-			continue;
-		failed = ranges_add(ranges, &range);
-		for (; i < dso->nr &&
-		       dso->pgoff + dso->buckets[i].offset < range.end; i++)
-			of[i] = ranges->nr;
+	for (begin += nr, end += nr; begin < end; begin /= 2, end /= 2) {
+		if (begin % 2)
+			nodes[begin++] = line;
+		if (end % 2)
+			nodes[--end] = line;
 	}
-	free(line);
-	return failed;
 }
 
-static int give(struct prf_dso *dso, const struct ranges *ranges,
-		const size_t *indexes)
+/* The last line that has been given a bucket, or 0 */
+static size_t line_of(const size_t *nodes, size_t nr, size_t bucket)
+{
+	size_t line = 0, i;
+
+	for (i = bucket + nr; i; i /= 2)
+		if (nodes[i] > line)
+			line = nodes[i];
+	return line;
+}
+
+/*
+ * Code may be made where other code has been: the last function listed is the
+ * one that is there now. @nodes receives offsets of lines in @text, from 1.
+ */
+static void read_lines(char *text, const struct prf_dso *dso, size_t *nodes)
+{
+	char *next = text, *line;
+	struct range range;
+
+	while ((line = strsep(&next, "\n")))
+		if (parse(line, &range))
+			take(nodes, dso->nr, first_at(dso, range.start),
+			     first_at(dso, range.end), line - text + 1);
+}
+
+static int give(struct prf_dso *dso, char *text, const size_t *nodes)
 {
 	const struct range **of = calloc(dso->nr, sizeof(*of));
-	int failed;
-	size_t i;
+	struct range *list = calloc(dso->nr, sizeof(*list));
+	size_t line, last = 0, i;
+	int failed = -1;
 
-	if (!of)
-		return -1;
-	for (i = 0; i < dso->nr; i++)
-		of[i] = indexes[i] ? &ranges->list[indexes[i] - 1] : NULL;
-	failed = names_give(dso, of);
+	for (i = 0; of && list && i < dso->nr; i++, last = line) {
+		line = line_of(nodes, dso->nr, i);
+		if (line && line == last)
+			of[i] = of[i - 1];
+		else if (line && parse(text + line - 1, &list[i]))
+			of[i] = &list[i];
+	}
+	if (of && list)
+		failed = names_give(dso, of);
+	free(list);
 	free(of);
 	return failed;
 }
@@ -161,18 +188,18 @@ static int give(struct prf_dso *dso, const struct ranges *ranges,
  */
 int perf_map_name(struct prf_dso *dso, pid_t pid, uid_t uid)
 {
-	FILE *file = pid && dso->nr ? open_trusted(pid, uid) : NULL;
-	struct ranges ranges = {};
+	char *text = pid && dso->nr ? read_trusted(pid, uid) : NULL;
+	size_t *nodes;
 	int failed = -1;
-	size_t *of;
 
-	if (!file)
+	if (!text)
 		return 0;
-	of = calloc(dso->nr, sizeof(*of));
-	if (of && !read_map(file, dso, &ranges, of))
-		failed = give(dso, &ranges, of);
-	free(of);
-	ranges_free(&ranges);
-	fclose(file);
+	nodes = calloc(dso->nr, 2 * sizeof(*nodes));
+	if (nodes) {
+		read_lines(text, dso, nodes);
+		failed = give(dso, text, nodes);
+	}
+	free(nodes);
+	free(text);
 	return failed;
 }

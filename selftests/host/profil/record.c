@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * record.c - profiles of the table of a watch: files that are not what they
- * seem, and ticks that come while the table is read
+ * seem, names of code, and ticks that come while the table is read
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -209,6 +209,99 @@ TEST_F(record, code_at_the_end_of_large_files)
 	EXPECT_EQ(7, prf->execs[0].ticks);
 	EXPECT_EQ(prf->execs[0].counted, in_dsos(&prf->execs[0]));
 	EXPECT_EQ(7, prf->execs[0].counted + prf->execs[0].coarse);
+}
+
+/* --- /tmp/perf-PID.map */
+
+#define CODE	0x7f0000000000ULL
+
+/* Name the code of an image with ticks in @nr places, 16 bytes apart. */
+static struct prf_dso named(const char *map, size_t nr)
+{
+	struct prf_dso dso = {
+		.pgoff = CODE,
+		.end = 16 * nr,
+		.kind = PRF_ANONYMOUS,
+	};
+	char path[64];
+	FILE *file;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		prf_add_bucket(&dso, 16 * i, 1);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	unlink(path);
+	file = fopen(path, "w");
+	fputs(map, file);
+	fclose(file);
+	if (perf_map_name(&dso, getpid(), getuid()))
+		abort();
+	unlink(path);
+	return dso;
+}
+
+/* The names of the places, such as "aab-" */
+static const char *names_of(const struct prf_dso *dso)
+{
+	static char names[64];
+	size_t i, j;
+
+	memset(names, 0, sizeof(names));
+	for (i = 0; i < dso->nr; i++) {
+		names[i] = '-';
+		for (j = 0; j < dso->nr_symbols; j++)
+			if (dso->buckets[i].offset >= dso->symbols[j].start &&
+			    dso->buckets[i].offset < dso->symbols[j].end)
+				names[i] = dso->symbols[j].name[0];
+	}
+	return names;
+}
+
+static void free_dso(struct prf_dso *dso)
+{
+	size_t i;
+
+	for (i = 0; i < dso->nr_symbols; i++)
+		free(dso->symbols[i].name);
+	free(dso->symbols);
+	free(dso->buckets);
+}
+
+#define EXPECT_NAMES(expected, map) do {			\
+	struct prf_dso dso = named(map, strlen(expected));	\
+								\
+	EXPECT_STREQ(expected, names_of(&dso));			\
+	free_dso(&dso);						\
+} while (0)
+
+TEST(the_last_line_names_code)
+{
+	EXPECT_NAMES("aaa-", "7f0000000000 30 a\n");
+	EXPECT_NAMES("-aa-", "7f0000000001 20 a\n");
+	EXPECT_NAMES("abba-", "7f0000000000 40 a\n7f0000000010 20 b");
+	EXPECT_NAMES("aaaaa", "7f0000000010 20 b\n0 7fffffffffff a\n\n");
+	EXPECT_NAMES("abc-d-e", "7f0000000000 10 a\n7f0000000010 10 b\n"
+		     "7f0000000020 10 c\nno line\n7f0000000040 1 d\n"
+		     "7f0000000060 ffffffffffffffff x\n7f0000000060 1 e\n");
+	EXPECT_NAMES("---", "");
+}
+
+/* Anybody can write many lines, each of which has all code. */
+TEST(many_lines_for_much_code)
+{
+	static const char line[] = "7f0000000000 ffffffff a\n";
+	size_t length = sizeof(line) - 1, nr = 100000, i;
+	char *map = malloc(nr * length + 1);
+	struct prf_dso dso;
+
+	for (i = 0; i < nr; i++)
+		strcpy(map + i * length, line);
+	alarm(10);
+	dso = named(map, nr);
+	ASSERT_EQ(1, dso.nr_symbols);
+	EXPECT_STREQ("a", dso.symbols[0].name);
+	free_dso(&dso);
+	free(map);
 }
 
 TEST_HARNESS_MAIN
