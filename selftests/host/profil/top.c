@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* top.c - "profil top", of tables that the tests make */
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "profil/backend_watch.h"
+#include "profil/session.h"
+#include "table.h"
+
+/* profil's main(), and ours */
+int __real_main(int argc, char **argv);
+int __wrap_main(int argc, char **argv);
+
+static struct table table;
+static uint32_t image;
+
+int __wrap_session_open(struct session *session)
+{
+	session->backend = &backend_watch;
+	return 0;
+}
+
+size_t __wrap_backend_watches(const struct session *session,
+			      const struct watch **watches)
+{
+	static const struct watch watch = { .table = &table.header };
+
+	*watches = &watch;
+	return 1;
+}
+
+int __wrap_session_attach(struct session *session)
+{
+	session->start_ns = now_ns();
+	return session->refresh(session) ? EXIT_FAILED : 0;
+}
+
+int __wrap_session_end(struct session *session)
+{
+	return 0;
+}
+
+/* Run "profil top" with standard output to @fd; returns its exit status. */
+static int run_top(int fd)
+{
+	char *argv[] = { "profil", "top", "--user", NULL };
+
+	unsetenv("COLUMNS");
+	if (dup2(fd, STDOUT_FILENO) < 0)
+		abort();
+	return __real_main(3, argv);
+}
+
+static void make_table(void)
+{
+	table_init(&table);
+	image = table_image(&table, "program");
+}
+
+TEST(terminal_of_few_columns)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 1 };
+	char text[4096] = "";
+	int terminal, output;
+
+	if (openpty(&terminal, &output, NULL, NULL, &size))
+		SKIP(return, "no pseudo-terminals");
+	make_table();
+	table.images[image].unresolved = 7;
+	EXPECT_EQ(0, run_top(output));
+	EXPECT_LT(0, read(terminal, text, sizeof(text) - 1));
+	EXPECT_NE(NULL, strstr(text, "100.0 %        7"));
+	EXPECT_EQ(NULL, strstr(text, "elsewhere"));
+}
+
+#define main __wrap_main
+TEST_HARNESS_MAIN
