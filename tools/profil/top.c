@@ -255,7 +255,10 @@ static int print(const struct session *session, double seconds)
 		print_row(&top.list[i], all, term.width);
 	if (!top.is_terminal)
 		putchar('\n');
-	return fflush(stdout);
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	term_warn("standard output: %s", strerror(errno));
+	return -1;
 }
 
 static int add_profile(const struct prf *prf)

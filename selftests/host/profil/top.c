@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* top.c - "profil top", of tables that the tests make */
+#include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,15 +45,24 @@ int __wrap_session_end(struct session *session)
 	return 0;
 }
 
+/* What "profil top" has written to standard error */
+static char said[4096];
+
 /* Run "profil top" with standard output to @fd; returns its exit status. */
 static int run_top(int fd)
 {
 	char *argv[] = { "profil", "top", "--user", NULL };
+	int messages = memfd_create("messages", 0), before, status;
 
+	before = dup(STDERR_FILENO);
 	unsetenv("COLUMNS");
-	if (dup2(fd, STDOUT_FILENO) < 0)
+	if (dup2(fd, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
 		abort();
-	return __real_main(3, argv);
+	status = __real_main(3, argv);
+	dup2(before, STDERR_FILENO);
+	if (pread(messages, said, sizeof(said) - 1, 0) < 0)
+		abort();
+	return status;
 }
 
 static void make_table(void)
@@ -75,6 +85,17 @@ TEST(terminal_of_few_columns)
 	EXPECT_LT(0, read(terminal, text, sizeof(text) - 1));
 	EXPECT_NE(NULL, strstr(text, "100.0 %        7"));
 	EXPECT_EQ(NULL, strstr(text, "elsewhere"));
+}
+
+TEST(output_that_cannot_be_written)
+{
+	int full = open("/dev/full", O_WRONLY);
+
+	ASSERT_LE(0, full);
+	make_table();
+	table.images[image].unresolved = 7;
+	EXPECT_EQ(EXIT_FAILED, run_top(full));
+	EXPECT_NE(NULL, strstr(said, ": standard output: No space left on"));
 }
 
 #define main __wrap_main
