@@ -20,6 +20,7 @@
 #include "profil/record.h"
 #include "symbolize/build_id.h"
 #include "util/array.h"
+#include "util/file.h"
 
 /*
  * Address of an exec's first DSO, what the others keep between them, and the
@@ -684,6 +685,8 @@ struct record *record_new(const struct session *session,
 
 	if (!record)
 		return NULL;
+	/* What runs may change its files while they are read */
+	file_survive_cuts();
 	record->session = session;
 	record->table = table;
 	record->before = calloc(table->max_buckets,

@@ -6,11 +6,15 @@
  * as they may be pipes. A path found inside another file is untrusted: it may
  * name anything.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -88,4 +92,33 @@ int file_open_plain(const char *path, struct stat *stat_buffer)
 		return -1;
 	}
 	return fd;
+}
+
+static void map_zeros(int signal_number, siginfo_t *info, void *context)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *start = (void *)((uintptr_t)info->si_addr & -page);
+
+	/* Otherwise, the same access ends the process when this returns */
+	if (info->si_code != BUS_ADRERR ||
+	    mmap(start, page, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		signal(SIGBUS, SIG_DFL);
+}
+
+/**
+ * file_survive_cuts() - have mapped files continue with zeros where they are
+ * cut off meanwhile
+ *
+ * libelf maps files, and whoever may write to one may truncate it: an access to
+ * what was there is a SIGBUS.
+ */
+void file_survive_cuts(void)
+{
+	const struct sigaction action = {
+		.sa_sigaction = map_zeros,
+		.sa_flags = SA_SIGINFO,
+	};
+
+	sigaction(SIGBUS, &action, NULL);
 }

@@ -10,5 +10,6 @@
 
 int file_open_plain(const char *path, struct stat *stat_buffer);
 void *file_read(const char *path, size_t *size);
+void file_survive_cuts(void);
 
 #endif /* FILE_H */

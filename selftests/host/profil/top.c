@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* top.c - "profil top", of tables that the tests make */
+/*
+ * top.c - "profil top", of tables that the tests make
+ *
+ * It refreshes the view as often as a test wants, at once, and the test changes
+ * the table in between.
+ */
 #include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
@@ -10,14 +15,13 @@
 #include "kselftest_harness.h"
 #include "profil/backend_watch.h"
 #include "profil/session.h"
+#include "profil/top.h"
 #include "table.h"
-
-/* profil's main(), and ours */
-int __real_main(int argc, char **argv);
-int __wrap_main(int argc, char **argv);
 
 static struct table table;
 static uint32_t image;
+static int refreshes = 1;
+static void (*before_refresh)(int nr);
 
 int __wrap_session_open(struct session *session)
 {
@@ -36,8 +40,16 @@ size_t __wrap_backend_watches(const struct session *session,
 
 int __wrap_session_attach(struct session *session)
 {
+	int i;
+
 	session->start_ns = now_ns();
-	return session->refresh(session) ? EXIT_FAILED : 0;
+	for (i = 0; i < refreshes; i++) {
+		if (before_refresh)
+			before_refresh(i);
+		if (session->refresh(session))
+			return EXIT_FAILED;
+	}
+	return 0;
 }
 
 int __wrap_session_end(struct session *session)
@@ -51,14 +63,14 @@ static char said[4096];
 /* Run "profil top" with standard output to @fd; returns its exit status. */
 static int run_top(int fd)
 {
-	char *argv[] = { "profil", "top", "--user", NULL };
+	char *argv[] = { "top", "--user", NULL };
 	int messages = memfd_create("messages", 0), before, status;
 
 	before = dup(STDERR_FILENO);
 	unsetenv("COLUMNS");
 	if (dup2(fd, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
 		abort();
-	status = __real_main(3, argv);
+	status = top_main(2, argv);
 	dup2(before, STDERR_FILENO);
 	if (pread(messages, said, sizeof(said) - 1, 0) < 0)
 		abort();
@@ -98,5 +110,31 @@ TEST(output_that_cannot_be_written)
 	EXPECT_NE(NULL, strstr(said, ": standard output: No space left on"));
 }
 
-#define main __wrap_main
+static char copy[] = "/tmp/profil-top-XXXXXX";
+
+/* Its symbols are known by now: cut it off, and ask for another function. */
+static void cut_off(int nr)
+{
+	table_tick(&table, image, PROFIL_OBJECT_FILES, 16384 << nr, 1);
+	if (nr == 1 && truncate(copy, 4096))
+		abort();
+}
+
+TEST(file_that_becomes_shorter)
+{
+	int null = open("/dev/null", O_WRONLY), fd = mkstemp(copy);
+	char command[128];
+
+	ASSERT_LE(0, fd);
+	snprintf(command, sizeof(command), "cat /proc/%d/exe > %s", getpid(),
+		 copy);
+	ASSERT_EQ(0, system(command));
+	make_table();
+	table_file(&table, copy);
+	before_refresh = cut_off;
+	refreshes = 8;
+	EXPECT_EQ(0, run_top(null));
+	unlink(copy);
+}
+
 TEST_HARNESS_MAIN
