@@ -10,10 +10,12 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -56,20 +58,42 @@ char *process_path(pid_t pid, const char *path)
 }
 
 /*
- * Is the file the one that was mapped? On overlayfs and btrfs, stat() reports
- * other numbers than those of the inode that the module has seen: there the
- * build ID alone shows it.
+ * Is a file of a union the one that the module has seen? Its inode number has
+ * that of its layer in the high bits, or is what it was before it was copied to
+ * the upper layer. But no path gets another file without changing that file.
+ */
+static bool is_same_in_union(const struct stat *now, uint64_t inode,
+			     uint64_t start_ns)
+{
+	uint64_t changed_ns = now->st_ctim.tv_sec * 1000000000ULL +
+		now->st_ctim.tv_nsec;
+
+	return (uint32_t)now->st_ino == (uint32_t)inode ||
+		changed_ns < start_ns;
+}
+
+/*
+ * Is the file the one that was mapped? A file system may use an inode number
+ * again, with another generation. On btrfs and overlayfs, stat() reports another
+ * device than that of the inode which the module has seen.
  */
 static bool is_same(int fd, const struct stat *now,
-		    const struct profil_watch_object *object)
+		    const struct profil_watch_object *object, uint64_t start_ns)
 {
 	struct statfs system;
+	long generation = 0;
 
+	if (object->generation && !ioctl(fd, FS_IOC_GETVERSION, &generation) &&
+	    (uint32_t)generation != object->generation)
+		return false;
 	if (now->st_ino == object->inode && now->st_dev == object->device)
 		return true;
-	return !fstatfs(fd, &system) &&
-		((uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC ||
-		 (uint32_t)system.f_type == BTRFS_SUPER_MAGIC);
+	if (fstatfs(fd, &system))
+		return false;
+	if ((uint32_t)system.f_type == BTRFS_SUPER_MAGIC)
+		return now->st_ino == object->inode;
+	return (uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC &&
+		is_same_in_union(now, object->inode, start_ns);
 }
 
 /* A segment that is not all in the file would claim any range of offsets. */
@@ -131,7 +155,7 @@ static bool is_deleted(const char *path)
 
 /* Read the file, if it is still at its path. */
 static int read_file(struct object *object,
-		     const struct profil_watch_object *seen)
+		     const struct profil_watch_object *seen, uint64_t start_ns)
 {
 	char *where = process_path(seen->pid, object->path);
 	struct stat now;
@@ -143,7 +167,7 @@ static int read_file(struct object *object,
 	free(where);
 	if (fd < 0)
 		return 0;
-	if (is_same(fd, &now, seen))
+	if (is_same(fd, &now, seen, start_ns))
 		read_elf(object, fd);
 	else
 		result = mark_deleted(object);
@@ -156,11 +180,12 @@ static int read_file(struct object *object,
  * @object: receives what it says; for object_free()
  * @table: the table of the watch
  * @index: index of the object, a file
+ * @start_ns: start of the watch, in nanoseconds since the epoch
  *
  * Return: 0, or -1 if out of memory.
  */
 int object_read(struct object *object, const struct profil_watch_table *table,
-		uint32_t index)
+		uint32_t index, uint64_t start_ns)
 {
 	const struct profil_watch_object *seen = profil_watch_object(table, index);
 	const char *path = profil_watch_path(table, seen);
@@ -178,7 +203,7 @@ int object_read(struct object *object, const struct profil_watch_table *table,
 	}
 	if (object->path[0] != '/' || is_deleted(object->path))
 		return 0;
-	return read_file(object, seen);
+	return read_file(object, seen, start_ns);
 }
 
 /**

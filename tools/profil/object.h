@@ -31,7 +31,7 @@ struct object {
 };
 
 int object_read(struct object *object, const struct profil_watch_table *table,
-		uint32_t index);
+		uint32_t index, uint64_t start_ns);
 int object_vdso(struct object *object);
 void object_free(struct object *object);
 

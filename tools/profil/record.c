@@ -185,7 +185,8 @@ static struct object *object_of(struct record *record, uint32_t index)
 	if (object->path)
 		return object;
 	if (index >= PROFIL_OBJECT_FILES)
-		failed = object_read(object, record->table, index);
+		failed = object_read(object, record->table, index,
+				     record->session->start_unix_ns);
 	else if (index == PROFIL_OBJECT_VDSO)
 		failed = object_vdso(object);
 	else

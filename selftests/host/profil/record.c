@@ -5,10 +5,14 @@
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 
 #include "kselftest_harness.h"
 #include "profil/names.h"
+#include "profil/object.h"
 #include "profil/record.h"
 #include "table.h"
 
@@ -25,6 +29,20 @@ int __wrap_kallsyms_read(struct ranges *ranges)
 	};
 
 	return ranges_add(ranges, &function);
+}
+
+/* Instead of the type of the file system, unless it is 0 */
+static uint32_t fake_system;
+
+int __real_fstatfs(int fd, struct statfs *system);
+int __wrap_fstatfs(int fd, struct statfs *system);
+int __wrap_fstatfs(int fd, struct statfs *system)
+{
+	int failed = __real_fstatfs(fd, system);
+
+	if (fake_system)
+		system->f_type = fake_system;
+	return failed;
 }
 
 FIXTURE(record)
@@ -209,6 +227,88 @@ TEST_F(record, code_at_the_end_of_large_files)
 	EXPECT_EQ(7, prf->execs[0].ticks);
 	EXPECT_EQ(prf->execs[0].counted, in_dsos(&prf->execs[0]));
 	EXPECT_EQ(7, prf->execs[0].counted + prf->execs[0].coarse);
+}
+
+/* --- files that may be others now */
+
+/* Reads the program of this test, as of the file system and the inode. */
+FIXTURE(object)
+{
+	struct table table;
+	struct profil_watch_object *seen;
+	struct object object;
+	char path[PATH_MAX];
+	uint64_t changed_ns;
+};
+
+FIXTURE_SETUP(object)
+{
+	ssize_t length = readlink("/proc/self/exe", self->path, PATH_MAX - 1);
+	struct stat now;
+
+	ASSERT_LT(0, length);
+	self->path[length] = '\0';
+	ASSERT_EQ(0, stat(self->path, &now));
+	self->changed_ns = now.st_ctim.tv_sec * 1000000000ULL +
+		now.st_ctim.tv_nsec;
+	table_init(&self->table);
+	self->seen = &self->table.objects[table_file(&self->table, self->path)];
+	memset(&self->object, 0, sizeof(self->object));
+}
+
+FIXTURE_TEARDOWN(object)
+{
+	object_free(&self->object);
+}
+
+static bool is_taken(FIXTURE_DATA(object) *self, uint64_t start_ns)
+{
+	object_free(&self->object);
+	if (object_read(&self->object, &self->table.header, PROFIL_OBJECT_FILES,
+			start_ns))
+		abort();
+	return !strcmp(self->object.path, self->path) && self->object.end;
+}
+
+TEST_F(object, of_the_same_inode)
+{
+	EXPECT_TRUE(is_taken(self, 0));
+	self->seen->inode++;
+	EXPECT_FALSE(is_taken(self, UINT64_MAX));
+	self->seen->inode--;
+	self->seen->device++;
+	EXPECT_FALSE(is_taken(self, UINT64_MAX));
+}
+
+TEST_F(object, of_another_generation)
+{
+	if (!self->seen->generation)
+		SKIP(return, "the file system has no generations");
+	self->seen->generation++;
+	EXPECT_FALSE(is_taken(self, UINT64_MAX));
+}
+
+TEST_F(object, of_a_subvolume)
+{
+	fake_system = BTRFS_SUPER_MAGIC;
+	self->seen->device++;
+	EXPECT_TRUE(is_taken(self, 0));
+	self->seen->inode++;
+	EXPECT_FALSE(is_taken(self, UINT64_MAX));
+}
+
+TEST_F(object, of_a_union)
+{
+	fake_system = OVERLAYFS_SUPER_MAGIC;
+	self->seen->generation = 0;
+	self->seen->device++;
+	EXPECT_TRUE(is_taken(self, 0));
+	self->seen->inode ^= 1ULL << 63;
+	EXPECT_TRUE(is_taken(self, 0));
+	/* It may have been copied to the upper layer before the watch began */
+	self->seen->inode++;
+	EXPECT_TRUE(is_taken(self, self->changed_ns + 1));
+	EXPECT_FALSE(is_taken(self, self->changed_ns));
 }
 
 /* --- /tmp/perf-PID.map */

@@ -5,8 +5,12 @@
 #ifndef TABLE_H
 #define TABLE_H
 
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +71,18 @@ static inline uint32_t table_image(struct table *table, const char *comm)
 	return table->header.nr_images++;
 }
 
+/* Some file systems have no generations. */
+static inline uint32_t generation_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	long generation = 0;
+
+	if (ioctl(fd, FS_IOC_GETVERSION, &generation))
+		generation = 0;
+	close(fd);
+	return generation;
+}
+
 /* Add a file as it is now; returns its index. */
 static inline uint32_t table_file(struct table *table, const char *path)
 {
@@ -77,6 +93,7 @@ static inline uint32_t table_file(struct table *table, const char *path)
 	stat(path, &now);
 	object->device = now.st_dev;
 	object->inode = now.st_ino;
+	object->generation = generation_of(path);
 	object->path = table->names_used;
 	strcpy(table->names + table->names_used, path);
 	table->names_used += strlen(path) + 1;
