@@ -117,7 +117,7 @@ static int take(struct session *session, const struct watch *watch)
 
 	prf->withheld += status.withheld;
 	prf->unfollowed += status.unfollowed;
-	if (record_table(session, watch->table))
+	if (record_table(session, watch->table, status.buckets))
 		return -1;
 	/* They belong to one of these execs, but nobody knows to which */
 	if (pending && prf->nr > before) {

@@ -83,8 +83,11 @@ static int in_order(const void *a, const void *b)
 	return (c->offset > d->offset) - (c->offset < d->offset);
 }
 
-/* Copy the buckets with new ticks; the module may go on adding to them. */
-static int read_buckets(struct record *record)
+/*
+ * Copy the buckets with new ticks; the module may go on adding to them. Those in
+ * use are anywhere in the table, which is large: look for no more than @left.
+ */
+static int read_buckets(struct record *record, uint32_t left)
 {
 	const struct profil_watch_table *table = record->table;
 	const struct profil_watch_bucket *bucket;
@@ -94,7 +97,7 @@ static int read_buckets(struct record *record)
 
 	record->nr = 0;
 	record->next = 0;
-	while ((bucket = profil_watch_next(table, &slot))) {
+	for (; left && (bucket = profil_watch_next(table, &slot)); left--) {
 		count = __atomic_load_n(&bucket->count, __ATOMIC_RELAXED);
 		before = record->before[slot - 1];
 		record->before[slot - 1] = count;
@@ -702,14 +705,15 @@ struct record *record_new(const struct session *session,
  * record_add() - add the execs of a watch to a profile
  * @record: of record_new()
  * @prf: the profile; gets the ticks since the last call, or all at first
+ * @buckets: buckets in use, by the stats of the watch
  *
  * Return: 0, or -1 with errno if out of memory.
  */
-int record_add(struct record *record, struct prf *prf)
+int record_add(struct record *record, struct prf *prf, uint32_t buckets)
 {
 	record->prf = prf;
 	forget_nameless(record);
-	if (!read_buckets(record) && !read_images(record) &&
+	if (!read_buckets(record, buckets) && !read_images(record) &&
 	    !prepare_objects(record) && !add_images(record))
 		return 0;
 	errno = ENOMEM;
@@ -736,18 +740,19 @@ void record_free(struct record *record)
  * record_table() - add the execs of a watch to the profile of a session
  * @session: the session
  * @table: the table of the watch
+ * @buckets: buckets in use, by its stats
  *
  * Return: 0, or -1 with errno if out of memory.
  */
 int record_table(struct session *session,
-		 const struct profil_watch_table *table)
+		 const struct profil_watch_table *table, uint32_t buckets)
 {
 	struct record *record = record_new(session, table);
 	int failed;
 
 	if (!record)
 		return -1;
-	failed = record_add(record, &session->prf);
+	failed = record_add(record, &session->prf, buckets);
 	record_free(record);
 	return failed;
 }

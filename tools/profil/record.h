@@ -11,9 +11,9 @@
 
 struct record *record_new(const struct session *session,
 			  const struct profil_watch_table *table);
-int record_add(struct record *record, struct prf *prf);
+int record_add(struct record *record, struct prf *prf, uint32_t buckets);
 void record_free(struct record *record);
 int record_table(struct session *session,
-		 const struct profil_watch_table *table);
+		 const struct profil_watch_table *table, uint32_t buckets);
 
 #endif /* RECORD_H */

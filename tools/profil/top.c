@@ -294,7 +294,7 @@ static int collect(struct session *session, struct prf *prf)
 	if (!top.records && begin_records(session))
 		return -1;
 	for (i = 0; i < top.nr_records; i++)
-		if (record_add(top.records[i], prf))
+		if (record_add(top.records[i], prf, UINT32_MAX))
 			return -1;
 	return add_profile(prf);
 }
