@@ -78,6 +78,19 @@ static int set_target(struct profil_watch *request,
 	return 0;
 }
 
+/*
+ * The machine has more of everything than the default sizes are for, and its
+ * table is not limited by max_watch_kb.
+ */
+static void set_sizes(struct profil_watch *request)
+{
+	request->processes = 1 << 15;
+	request->images = 1 << 13;
+	request->objects = 1 << 13;
+	request->buckets = 1 << 19;
+	request->names = 1 << 20;
+}
+
 static const char *map(struct watch *watch)
 {
 	watch->table = profil_watch_map(watch->fd, &watch->request);
@@ -107,6 +120,8 @@ const char *watch_start(struct watch *watch, const struct session *session,
 	request->flags = flags_of(session);
 	request->period_ns = session->asked_ns;
 	request->bucket_shift = __builtin_ctz(session->bucket);
+	if (session->target == TARGET_MACHINE)
+		set_sizes(request);
 	watch->fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	if (watch->fd < 0)
 		return PROFIL_DEVICE;
