@@ -12,6 +12,7 @@
 #include "profil/backend_watch.h"
 #include "profil/record.h"
 #include "util/array.h"
+#include "util/term.h"
 
 /*
  * After a stop, threads on their way out of the kernel bring their last ticks
@@ -108,6 +109,20 @@ static int by_start(const void *a, const void *b)
 	return (e->pid > f->pid) - (e->pid < f->pid);
 }
 
+/* What found no room in the table is not lost, but is not where it belongs. */
+static void report_full(const struct watch *watch,
+			const struct profil_watch_status *status)
+{
+	uint32_t others = profil_watch_image(watch->table, 0)->processes;
+
+	if (status->coarse)
+		term_warn("the table of the module was full: %llu ticks have no function; use a larger --bucket, or profile for less time",
+			  (unsigned long long)status->coarse);
+	if (others)
+		term_warn("the table of the module was full: %u processes have no program of their own; profile fewer, or for less time",
+			  others);
+}
+
 static int take(struct session *session, const struct watch *watch)
 {
 	struct profil_watch_status status;
@@ -117,6 +132,7 @@ static int take(struct session *session, const struct watch *watch)
 
 	prf->withheld += status.withheld;
 	prf->unfollowed += status.unfollowed;
+	report_full(watch, &status);
 	if (record_table(session, watch->table, status.buckets))
 		return -1;
 	/* They belong to one of these execs, but nobody knows to which */

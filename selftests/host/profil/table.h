@@ -127,4 +127,19 @@ static inline void table_tick(struct table *table, uint32_t image,
 		table->images[image].counted += nr;
 }
 
+static inline void table_status(const struct table *table,
+				struct profil_watch_status *status)
+{
+	uint32_t i;
+
+	memset(status, 0, sizeof(*status));
+	for (i = 0; i < table->header.nr_images; i++)
+		status->coarse += table->images[i].coarse;
+	for (i = 0; i < BUCKETS; i++)
+		status->buckets += !!table->buckets[i].object;
+	status->images = table->header.nr_images;
+	status->objects = table->header.nr_objects;
+	status->names = table->names_used;
+}
+
 #endif /* TABLE_H */

@@ -20,40 +20,59 @@
 
 static struct table table;
 static uint32_t image;
+
+/* How often to refresh, and what to do before each time */
 static int refreshes = 1;
 static void (*before_refresh)(int nr);
 
-int __wrap_session_open(struct session *session)
+/* --- the module */
+
+int __wrap_watch_info(struct profil_info *info)
 {
-	session->backend = &backend_watch;
 	return 0;
 }
 
-size_t __wrap_backend_watches(const struct session *session,
-			      const struct watch **watches)
+const char *__wrap_watch_start(struct watch *watch,
+			       const struct session *session, pid_t pid,
+			       uint64_t *period_ns)
 {
-	static const struct watch watch = { .table = &table.header };
-
-	*watches = &watch;
-	return 1;
+	watch->request = (struct profil_watch) {
+		.buckets = BUCKETS,
+		.images = IMAGES,
+		.objects = OBJECTS,
+		.names = NAMES,
+	};
+	watch->table = &table.header;
+	*period_ns = 1000000;
+	return NULL;
 }
+
+int __wrap_watch_status(const struct watch *watch, unsigned long request,
+			struct profil_watch_status *status)
+{
+	table_status(&table, status);
+	return 0;
+}
+
+void __wrap_watch_end(struct watch *watch)
+{
+	watch->table = NULL;
+}
+
+/* --- profil */
 
 int __wrap_session_attach(struct session *session)
 {
 	int i;
 
-	session->start_ns = now_ns();
+	if (session_begin(session, 0))
+		return EXIT_FAILED;
 	for (i = 0; i < refreshes; i++) {
 		if (before_refresh)
 			before_refresh(i);
 		if (session->refresh(session))
 			return EXIT_FAILED;
 	}
-	return 0;
-}
-
-int __wrap_session_end(struct session *session)
-{
 	return 0;
 }
 
@@ -97,6 +116,7 @@ TEST(terminal_of_few_columns)
 	EXPECT_LT(0, read(terminal, text, sizeof(text) - 1));
 	EXPECT_NE(NULL, strstr(text, "100.0 %        7"));
 	EXPECT_EQ(NULL, strstr(text, "elsewhere"));
+	EXPECT_STREQ("", said);
 }
 
 TEST(output_that_cannot_be_written)
@@ -135,6 +155,18 @@ TEST(file_that_becomes_shorter)
 	refreshes = 8;
 	EXPECT_EQ(0, run_top(null));
 	unlink(copy);
+}
+
+TEST(table_that_is_full)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	make_table();
+	table.images[image].coarse = 12;
+	table.images[0].processes = 34;
+	EXPECT_EQ(0, run_top(null));
+	EXPECT_NE(NULL, strstr(said, "12 ticks have no function; use a larger --bucket"));
+	EXPECT_NE(NULL, strstr(said, "34 processes have no program"));
 }
 
 TEST_HARNESS_MAIN
