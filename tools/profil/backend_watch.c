@@ -176,6 +176,15 @@ size_t backend_watches(const struct session *session,
 	return state->nr;
 }
 
+/** backend_end_watches() - end the watches of a session, without a profile */
+void backend_end_watches(struct session *session)
+{
+	struct watches *watches = session->state;
+
+	while (watches->nr)
+		watch_end(&watches->list[--watches->nr]);
+}
+
 const struct backend backend_watch = {
 	.open = backend_open,
 	.begin = begin,

@@ -10,5 +10,6 @@
 
 size_t backend_watches(const struct session *session,
 		       const struct watch **watches);
+void backend_end_watches(struct session *session);
 
 #endif /* BACKEND_WATCH_H */

@@ -60,6 +60,7 @@ struct row {
  * @nr: number of functions
  * @list: the functions
  * @last_ns: time of the last refresh
+ * @is_full: a table has little room left
  */
 static struct top {
 	size_t rows;
@@ -70,6 +71,7 @@ static struct top {
 	size_t nr;
 	struct row *list;
 	uint64_t last_ns;
+	bool is_full;
 } top;
 
 static int by_file(const void *a, const void *b)
@@ -287,16 +289,53 @@ static int begin_records(struct session *session)
 	return top.records ? 0 : -1;
 }
 
+static bool is_full(const struct profil_watch *room,
+		    const struct profil_watch_status *used)
+{
+	return used->buckets > room->buckets / 4 * 3 ||
+		used->objects > room->objects / 4 * 3 ||
+		used->names > room->names / 4 * 3;
+}
+
 static int collect(struct session *session, struct prf *prf)
 {
+	struct profil_watch_status status;
+	const struct watch *watches;
 	size_t i;
 
 	if (!top.records && begin_records(session))
 		return -1;
-	for (i = 0; i < top.nr_records; i++)
-		if (record_add(top.records[i], prf, UINT32_MAX))
+	backend_watches(session, &watches);
+	for (i = 0; i < top.nr_records; i++) {
+		watch_status(&watches[i], PROFIL_IOC_WATCH_STATUS, &status);
+		if (is_full(&watches[i].request, &status))
+			top.is_full = true;
+		if (record_add(top.records[i], prf, status.buckets))
 			return -1;
+	}
 	return add_profile(prf);
+}
+
+static void free_records(void)
+{
+	while (top.nr_records)
+		record_free(top.records[--top.nr_records]);
+	free(top.records);
+	top.records = NULL;
+}
+
+/*
+ * Begin with empty tables before they are full, unless that would lose sight of
+ * what the processes have started.
+ */
+static int renew(struct session *session)
+{
+	if (!top.is_full || session->target == TARGET_PROCESSES)
+		return 0;
+	top.is_full = false;
+	free_records();
+	backend_end_watches(session);
+	return session_begin(session, 0);
 }
 
 static int refresh(struct session *session)
@@ -311,7 +350,7 @@ static int refresh(struct session *session)
 		term_warn("%s", strerror(ENOMEM));
 	} else {
 		merge();
-		failed = print(session, seconds);
+		failed = print(session, seconds) || renew(session) ? -1 : 0;
 	}
 	while (top.nr)
 		free(top.list[--top.nr].name);
@@ -353,13 +392,6 @@ static void parse(int argc, char **argv, struct session *session)
 		session->target = TARGET_USER;
 		session->uid = getuid();
 	}
-}
-
-static void free_records(void)
-{
-	while (top.nr_records)
-		record_free(top.records[--top.nr_records]);
-	free(top.records);
 }
 
 /** top_main() - "profil top"; returns the exit status */

@@ -27,6 +27,14 @@ static void (*before_refresh)(int nr);
 
 /* --- the module */
 
+static int watches;
+
+static void make_table(void)
+{
+	table_init(&table);
+	image = table_image(&table, "program");
+}
+
 int __wrap_watch_info(struct profil_info *info)
 {
 	return 0;
@@ -44,6 +52,8 @@ const char *__wrap_watch_start(struct watch *watch,
 	};
 	watch->table = &table.header;
 	*period_ns = 1000000;
+	make_table();
+	watches++;
 	return NULL;
 }
 
@@ -80,9 +90,9 @@ int __wrap_session_attach(struct session *session)
 static char said[4096];
 
 /* Run "profil top" with standard output to @fd; returns its exit status. */
-static int run_top(int fd)
+static int run_top(int fd, char *target)
 {
-	char *argv[] = { "top", "--user", NULL };
+	char *argv[] = { "top", target, NULL };
 	int messages = memfd_create("messages", 0), before, status;
 
 	before = dup(STDERR_FILENO);
@@ -96,10 +106,9 @@ static int run_top(int fd)
 	return status;
 }
 
-static void make_table(void)
+static void add_ticks(int nr)
 {
-	table_init(&table);
-	image = table_image(&table, "program");
+	table.images[image].unresolved += 7;
 }
 
 TEST(terminal_of_few_columns)
@@ -110,9 +119,8 @@ TEST(terminal_of_few_columns)
 
 	if (openpty(&terminal, &output, NULL, NULL, &size))
 		SKIP(return, "no pseudo-terminals");
-	make_table();
-	table.images[image].unresolved = 7;
-	EXPECT_EQ(0, run_top(output));
+	before_refresh = add_ticks;
+	EXPECT_EQ(0, run_top(output, "--user"));
 	EXPECT_LT(0, read(terminal, text, sizeof(text) - 1));
 	EXPECT_NE(NULL, strstr(text, "100.0 %        7"));
 	EXPECT_EQ(NULL, strstr(text, "elsewhere"));
@@ -124,9 +132,8 @@ TEST(output_that_cannot_be_written)
 	int full = open("/dev/full", O_WRONLY);
 
 	ASSERT_LE(0, full);
-	make_table();
-	table.images[image].unresolved = 7;
-	EXPECT_EQ(EXIT_FAILED, run_top(full));
+	before_refresh = add_ticks;
+	EXPECT_EQ(EXIT_FAILED, run_top(full, "--user"));
 	EXPECT_NE(NULL, strstr(said, ": standard output: No space left on"));
 }
 
@@ -135,6 +142,8 @@ static char copy[] = "/tmp/profil-top-XXXXXX";
 /* Its symbols are known by now: cut it off, and ask for another function. */
 static void cut_off(int nr)
 {
+	if (!nr)
+		table_file(&table, copy);
 	table_tick(&table, image, PROFIL_OBJECT_FILES, 16384 << nr, 1);
 	if (nr == 1 && truncate(copy, 4096))
 		abort();
@@ -149,24 +158,74 @@ TEST(file_that_becomes_shorter)
 	snprintf(command, sizeof(command), "cat /proc/%d/exe > %s", getpid(),
 		 copy);
 	ASSERT_EQ(0, system(command));
-	make_table();
-	table_file(&table, copy);
 	before_refresh = cut_off;
 	refreshes = 8;
-	EXPECT_EQ(0, run_top(null));
+	EXPECT_EQ(0, run_top(null, "--user"));
 	unlink(copy);
+}
+
+static void find_no_room(int nr)
+{
+	table.images[image].coarse = 12;
+	table.images[0].processes = 34;
 }
 
 TEST(table_that_is_full)
 {
 	int null = open("/dev/null", O_WRONLY);
 
-	make_table();
-	table.images[image].coarse = 12;
-	table.images[0].processes = 34;
-	EXPECT_EQ(0, run_top(null));
+	before_refresh = find_no_room;
+	EXPECT_EQ(0, run_top(null, "--user"));
 	EXPECT_NE(NULL, strstr(said, "12 ticks have no function; use a larger --bucket"));
 	EXPECT_NE(NULL, strstr(said, "34 processes have no program"));
+}
+
+/* Ticks in ever more places, but in no more than one table has room for */
+static void fill_table(int nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < BUCKETS / 2; i++)
+		table_tick(&table, image, PROFIL_OBJECT_ANONYMOUS,
+			   (nr % 2 * BUCKETS / 2 + i) * 4, 1);
+}
+
+static int count(const char *text, const char *what)
+{
+	int nr = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		nr++;
+	}
+	return nr;
+}
+
+/* After each second time, there is a new table; no ticks are shown twice. */
+TEST(table_that_is_nearly_full)
+{
+	int output = memfd_create("output", 0);
+	char text[8192] = "";
+
+	before_refresh = fill_table;
+	refreshes = 6;
+	EXPECT_EQ(0, run_top(output, "--user"));
+	EXPECT_EQ(4, watches);
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_EQ(6, count(text, ": 32 ticks of"));
+	EXPECT_EQ(6, count(text, " 100.0 %       32  [anonymous]"));
+	EXPECT_STREQ("", said);
+}
+
+/* A new table would not have what they have started by now. */
+TEST(table_of_processes_that_is_nearly_full)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	before_refresh = fill_table;
+	refreshes = 2;
+	EXPECT_EQ(0, run_top(null, "--pid=1"));
+	EXPECT_EQ(1, watches);
 }
 
 TEST_HARNESS_MAIN
