@@ -109,15 +109,32 @@ static int by_start(const void *a, const void *b)
 	return (e->pid > f->pid) - (e->pid < f->pid);
 }
 
+/* The object in which most ticks found no bucket */
+static const struct profil_watch_object *
+fullest(const struct profil_watch_table *table)
+{
+	const struct profil_watch_object *object, *found = NULL;
+	uint32_t i;
+
+	for (i = 0; (object = profil_watch_object(table, i)); i++)
+		if (!found || object->coarse > found->coarse)
+			found = object;
+	return found;
+}
+
 /* What found no room in the table is not lost, but is not where it belongs. */
 static void report_full(const struct watch *watch,
 			const struct profil_watch_status *status)
 {
 	uint32_t others = profil_watch_image(watch->table, 0)->processes;
+	const struct profil_watch_object *object = fullest(watch->table);
 
 	if (status->coarse)
-		term_warn("the table of the module was full: %llu ticks have no function; use a larger --bucket, or profile for less time",
-			  (unsigned long long)status->coarse);
+		term_warn("the table of the module was full: %llu ticks have no function, %llu of them in %s; use a larger --bucket, or profile for less time",
+			  (unsigned long long)status->coarse,
+			  (unsigned long long)object->coarse,
+			  profil_watch_path(watch->table, object) ?:
+			  "code without a path");
 	if (others)
 		term_warn("the table of the module was full: %u processes have no program of their own; profile fewer, or for less time",
 			  others);

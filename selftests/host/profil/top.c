@@ -167,6 +167,8 @@ TEST(file_that_becomes_shorter)
 static void find_no_room(int nr)
 {
 	table.images[image].coarse = 12;
+	table.objects[PROFIL_OBJECT_ANONYMOUS].coarse = 4;
+	table.objects[table_file(&table, "/bin/sh")].coarse = 5;
 	table.images[0].processes = 34;
 }
 
@@ -176,7 +178,7 @@ TEST(table_that_is_full)
 
 	before_refresh = find_no_room;
 	EXPECT_EQ(0, run_top(null, "--user"));
-	EXPECT_NE(NULL, strstr(said, "12 ticks have no function; use a larger --bucket"));
+	EXPECT_NE(NULL, strstr(said, "12 ticks have no function, 5 of them in /bin/sh; use a larger --bucket"));
 	EXPECT_NE(NULL, strstr(said, "34 processes have no program"));
 }
 
