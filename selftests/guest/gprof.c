@@ -198,7 +198,8 @@ static void check_shares(struct __test_metadata *_metadata,
 	out = fmax(0, 1 - ticks / (ns / (10 * MS)));
 	TH_LOG("outside of the functions: %.4f; variance for stalls: %.1f",
 	       out, stalls * out * (1 - out));
-	EXPECT_GT(0.5, out);
+	/* With sanitizers, half of the ticks are the kernel's */
+	EXPECT_GT(slack() > 1 ? 0.9 : 0.5, out);
 	for (int i = 0; i < 4; i++) {
 		double share = shares[i].ns / ns;
 
