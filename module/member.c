@@ -132,6 +132,20 @@ static bool profil_may_inspect(const struct profil_watcher *watcher,
 		       profil_cred_capable(cred, dump_ns, CAP_SYS_PTRACE));
 }
 
+/*
+ * A thread that has memory, as the leader has not if it has ended. Context: under
+ * rcu_read_lock().
+ */
+static struct task_struct *profil_find_thread(struct task_struct *leader)
+{
+	struct task_struct *thread;
+
+	for_each_thread(leader, thread)
+		if (READ_ONCE(thread->mm))
+			return thread;
+	return leader;
+}
+
 /* --- members; profil_member_lock held */
 
 static void profil_member_reuse(struct rcu_head *rcu)
@@ -440,7 +454,7 @@ void profil_members_move(struct task_struct *task)
 		return;
 	rcu_read_lock();
 	if (atomic_read(&task->signal->live))
-		profil_move(task);
+		profil_move(profil_find_thread(task));
 	rcu_read_unlock();
 }
 
@@ -465,17 +479,6 @@ void profil_members_free(struct task_struct *task)
 }
 
 /* --- beginning and end */
-
-/* A thread that has memory, as the leader has not if it has ended. */
-static struct task_struct *profil_find_thread(struct task_struct *leader)
-{
-	struct task_struct *thread;
-
-	for_each_thread(leader, thread)
-		if (READ_ONCE(thread->mm))
-			return thread;
-	return leader;
-}
 
 /* Context: under rcu_read_lock(). */
 static bool profil_may_join(const struct profil_watcher *watcher,
