@@ -221,7 +221,7 @@ TEST_F(tool, standard_streams)
 	EXPECT_TRUE(strstr(self->run.complained, "profil: "));
 }
 
-/* A terminal sends SIGINT to both the tool and the program. */
+/* The tool forwards SIGINT, and writes the file after it. */
 TEST_F(tool, interrupted)
 {
 	static const char *const deeds[] = { "interrupt", "5", NULL };
@@ -231,7 +231,7 @@ TEST_F(tool, interrupted)
 
 	self->run.said[0] = '\0';
 	if (read(pipes[1], self->run.said, 6) == 6)
-		kill(-child, SIGINT);
+		kill(child, SIGINT);
 	tool_finish(&self->run, child, pipes);
 	EXPECT_EXIT(5);
 	EXPECT_STREQ("ready\ninterrupts 1\n", self->run.said);

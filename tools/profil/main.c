@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +113,6 @@ static void parse(int argc, char **argv, struct session *session)
 /* Exit with the program's status, or die from the same signal. */
 static int end_like(int status)
 {
-	sigset_t mask;
-
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
 	/*
@@ -123,11 +120,7 @@ static int end_like(int status)
 	 * second dump: a pipe in core_pattern ignores it
 	 */
 	prctl(PR_SET_DUMPABLE, 0);
-	signal(WTERMSIG(status), SIG_DFL);
-	sigemptyset(&mask);
-	sigaddset(&mask, WTERMSIG(status));
-	sigprocmask(SIG_UNBLOCK, &mask, NULL);
-	raise(WTERMSIG(status));
+	session_raise(WTERMSIG(status));
 	return 128 + WTERMSIG(status);
 }
 

@@ -23,16 +23,14 @@
 #include "util/term.h"
 
 /*
- * Signals that profil ignores. The first two, so that a failed write returns an
- * error, from the start; the others, because the terminal sends them to the
- * program as well, which decides what to do.
+ * Signals that profil itself causes. It ignores the first two, so that a failed
+ * write returns an error; the others are faults, and a limit of its own.
  */
-static const int ignored[] = {
-	SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT,
+static const int own[] = {
+	SIGPIPE, SIGXFSZ, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGXCPU,
 };
 
-#define NR_IGNORED	(sizeof(ignored) / sizeof(ignored[0]))
-#define NR_OF_WRITING	2
+#define NR_IGNORED	2
 
 /**
  * struct before - settings that the program inherits unchanged
@@ -46,41 +44,33 @@ static struct before {
 	struct sigaction child;
 } before;
 
-static void ignore(size_t first, size_t end)
-{
-	const struct sigaction action = { .sa_handler = SIG_IGN };
-	size_t i;
-
-	for (i = first; i < end; i++)
-		sigaction(ignored[i], &action, &before.actions[i]);
-}
-
 /**
  * session_ignore_writing() - have failed writes return errors; called once,
  * before profil prints anything
  */
 void session_ignore_writing(void)
 {
-	ignore(0, NR_OF_WRITING);
+	const struct sigaction action = { .sa_handler = SIG_IGN };
+	size_t i;
+
+	for (i = 0; i < NR_IGNORED; i++)
+		sigaction(own[i], &action, &before.actions[i]);
 }
 
-/* Signals by which the terminal stops jobs: profil and the program */
-static const int of_jobs[] = { SIGTSTP, SIGTTIN, SIGTTOU };
-
-/* Block the signals that profil handles; returns a signalfd for them. */
+/*
+ * Block all signals that others send; returns a signalfd for them. Blocked
+ * signals arrive there even if they are ignored.
+ */
 static int take_signals(void)
 {
 	const struct sigaction chld = { .sa_handler = SIG_DFL };
 	sigset_t mask;
 	size_t i;
 
-	ignore(NR_OF_WRITING, NR_IGNORED);
 	sigaction(SIGCHLD, &chld, &before.child);
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGTERM);
-	for (i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++)
-		sigaddset(&mask, of_jobs[i]);
+	sigfillset(&mask);
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&mask, own[i]);
 	sigprocmask(SIG_BLOCK, &mask, &before.mask);
 	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -90,9 +80,23 @@ static void give_back(void)
 	size_t i;
 
 	for (i = 0; i < NR_IGNORED; i++)
-		sigaction(ignored[i], &before.actions[i], NULL);
+		sigaction(own[i], &before.actions[i], NULL);
 	sigaction(SIGCHLD, &before.child, NULL);
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+}
+
+/** session_raise() - stop, or end, by the default action of a signal */
+void session_raise(int signal)
+{
+	const struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t mask;
+
+	sigaction(signal, &action, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, signal);
+	raise(signal);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
 }
 
 /*
@@ -138,11 +142,11 @@ static int exec_error(const struct session *session, int errors)
 /**
  * struct job - what stops
  * @asked: the terminal has asked profil to stop
- * @stopped: the program has stopped
+ * @stopped: the signal by which the program has stopped, or 0
  */
 struct job {
 	bool asked;
-	bool stopped;
+	int stopped;
 };
 
 /*
@@ -152,11 +156,13 @@ struct job {
  */
 static void stop_with(struct job *job)
 {
-	if (!job->asked || !job->stopped)
+	int signal = job->stopped;
+
+	if (!job->asked || !signal)
 		return;
 	job->asked = false;
-	job->stopped = false;
-	raise(SIGSTOP);
+	job->stopped = 0;
+	session_raise(signal);
 }
 
 static uint64_t time_ns(const struct timeval *time)
@@ -173,9 +179,9 @@ static bool look_after(struct session *session, struct job *job)
 	while (wait4(session->pid, &status, WNOHANG | WUNTRACED | WCONTINUED,
 		     &usage) > 0) {
 		if (WIFSTOPPED(status)) {
-			job->stopped = true;
+			job->stopped = WSTOPSIG(status);
 		} else if (WIFCONTINUED(status)) {
-			job->stopped = false;
+			job->stopped = 0;
 		} else {
 			session->status = status;
 			session->cpu_ns = time_ns(&usage.ru_utime) +
@@ -187,16 +193,40 @@ static bool look_after(struct session *session, struct job *job)
 	return false;
 }
 
+/*
+ * Forward what was sent to profil. The program has it already if it comes from
+ * the terminal, which sends to the whole process group, or from the program
+ * itself, by kill(0).
+ */
+static void forward(const struct session *session,
+		    const struct signalfd_siginfo *info)
+{
+	bool of_group = info->ssi_signo == SIGINT ||
+		info->ssi_signo == SIGQUIT || info->ssi_signo == SIGWINCH;
+
+	if (!(of_group && info->ssi_code == SI_KERNEL) &&
+	    (pid_t)info->ssi_pid != session->pid)
+		kill(session->pid, info->ssi_signo);
+}
+
 static bool handle_signals(struct session *session, struct job *job,
 			   int signals)
 {
 	struct signalfd_siginfo info;
 
 	while (read(signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGTERM)
-			kill(session->pid, SIGTERM);
-		else if (info.ssi_signo != SIGCHLD)
+		switch (info.ssi_signo) {
+		case SIGTSTP:
+		case SIGTTIN:
+		case SIGTTOU:
 			job->asked = true;
+			break;
+		case SIGCHLD:
+		case SIGCONT:
+			break;
+		default:
+			forward(session, &info);
+		}
 	}
 	return look_after(session, job);
 }

@@ -109,6 +109,7 @@ struct session {
 
 uint64_t now_ns(void);
 void session_ignore_writing(void);
+void session_raise(int signal);
 int session_open(struct session *session);
 int session_begin(struct session *session, pid_t pid);
 bool session_wait(struct session *session, int signals, int other,

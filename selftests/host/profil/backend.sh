@@ -276,6 +276,17 @@ of_nobody()
 }
 check 'a process that does not exist' of_nobody
 
+signalled() { python3 "$here/signals.py" "$profil" "$1"; }
+check 'the program gets the signals that are sent to profil' signalled sent
+check 'an alarm from before profil, too' signalled alarm
+check 'it inherits what is ignored' signalled ignored
+# shellcheck disable=SC2310 # that is the condition
+if has_terminals; then
+	check 'Ctrl-Z stops both, and Ctrl-C comes once' signalled terminal
+else
+	skip 'Ctrl-Z stops both, and Ctrl-C comes once' 'no terminals'
+fi
+
 of_user_mode()
 {
 	run user --user-only "$load" alpha 100 calls 300 || return

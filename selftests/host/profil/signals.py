@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# signals.py PROFIL TEST: runs programs under profil, and sends signals to it.
+# Fails if the program gets a signal more or less than once, or has no profile.
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+# Counts a signal for a while after the first one, and ends with the number
+COUNTER = """n=0 i=0; trap 'n=$((n + 1))' %s; echo ready
+while [ $i -lt 5 ]; do sleep 0.02; [ $n = 0 ] || i=$((i + 1)); done; exit $n"""
+
+
+def start(name, prepare=None):
+    if os.path.exists(name + ".prf"):
+        os.remove(name + ".prf")
+    tool = subprocess.Popen([sys.argv[1], "-o", name + ".prf",
+                             "sh", "-c", COUNTER % name],
+                            stdout=subprocess.PIPE, preexec_fn=prepare)
+    assert tool.stdout.readline() == b"ready\n"
+    return tool
+
+
+def check_end(tool, name):
+    try:
+        status = tool.wait(5)
+    finally:
+        tool.kill()
+    assert status == 1, f"{name}: status {status}"
+    assert os.path.getsize(name + ".prf"), f"{name}: no profile"
+
+
+def sent():
+    names = "HUP", "INT", "QUIT", "TERM", "USR1", "RTMIN"
+    tools = [start(name) for name in names]
+    for name, tool in zip(names, tools):
+        tool.send_signal(getattr(signal, "SIG" + name))
+    for name, tool in zip(names, tools):
+        check_end(tool, name)
+
+
+# The program inherits that SIGHUP is ignored
+def ignored():
+    tool = start("USR2", lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    tool.send_signal(signal.SIGHUP)
+    tool.send_signal(signal.SIGUSR2)
+    check_end(tool, "USR2")
+
+
+# As in "perl -e 'alarm 1; exec ...'"
+def alarm():
+    check_end(start("ALRM", lambda: signal.setitimer(signal.ITIMER_REAL, 1)),
+              "ALRM")
+
+
+def take_foreground():
+    os.setpgid(0, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
+    os.tcsetpgrp(0, os.getpid())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTTOU])
+
+
+# What a shell does with a job: Ctrl-Z, fg, Ctrl-C
+def shell():
+    tool = start("INT", take_foreground)
+    print("started", flush=True)
+    status = os.waitpid(tool.pid, os.WUNTRACED)[1]
+    assert os.WIFSTOPPED(status), f"status {status}"
+    assert os.WSTOPSIG(status) == signal.SIGTSTP, os.WSTOPSIG(status)
+    os.killpg(tool.pid, signal.SIGCONT)
+    print("continued", flush=True)
+    check_end(tool, "INT")
+
+
+def terminal():
+    child, keys = pty.fork()
+    if not child:
+        return shell()
+    said = b""
+    try:
+        while True:
+            said += os.read(keys, 4096)
+            if said.endswith(b"started\r\n"):
+                os.write(keys, b"\x1a")
+            elif said.endswith(b"continued\r\n"):
+                os.write(keys, b"\x03")
+    except OSError:  # when the other side has been closed
+        sys.stdout.buffer.write(said)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
+globals()[sys.argv[2]]()
