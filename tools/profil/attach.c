@@ -15,6 +15,7 @@
 
 #include "profil/backend.h"
 #include "profil/session.h"
+#include "util/term.h"
 
 #define REFRESH_NS	1000000000ULL
 
@@ -39,14 +40,22 @@ static int take_signals(void)
 }
 
 /* Open a pidfd for each process; -1 for one that has ended. */
-static int *open_processes(const struct session *session)
+static int open_processes(const struct session *session, int *fds)
 {
-	int *fds = calloc(session->nr_pids + 1, sizeof(*fds));
 	size_t i;
 
-	for (i = 0; fds && i < session->nr_pids; i++)
+	for (i = 0; i < session->nr_pids; i++) {
 		fds[i] = syscall(SYS_pidfd_open, session->pids[i], 0);
-	return fds;
+		if (fds[i] >= 0 || errno == ESRCH)
+			continue;
+		/* ENOENT since Linux 6.15 */
+		term_warn("cannot profile process %d: pidfd_open: %s%s",
+			  session->pids[i], strerror(errno),
+			  errno == EINVAL || errno == ENOENT ?
+			  "; it is a thread: give the ID of its process" : "");
+		return -1;
+	}
+	return 0;
 }
 
 /* Close the pidfds of those that have ended; returns one of the others. */
@@ -112,16 +121,21 @@ static int wait_for_end(struct session *session, int signals, int *fds)
 	}
 }
 
+/* Those of the processes that have ended meanwhile are left out. */
 static int begin(struct session *session)
 {
+	int failed = -1;
 	size_t i;
 
 	if (session->target != TARGET_PROCESSES)
 		return session_begin(session, 0);
-	for (i = 0; i < session->nr_pids; i++)
-		if (session_begin(session, session->pids[i]))
+	for (i = 0; i < session->nr_pids; i++) {
+		if (!session_begin(session, session->pids[i]))
+			failed = 0;
+		else if (errno != ESRCH)
 			return -1;
-	return 0;
+	}
+	return failed;
 }
 
 /**
@@ -133,7 +147,7 @@ static int begin(struct session *session)
 int session_attach(struct session *session)
 {
 	int signals = take_signals();
-	int *fds = open_processes(session);
+	int *fds = calloc(session->nr_pids + 1, sizeof(*fds));
 	int failed;
 
 	if (signals < 0 || !fds) {
@@ -141,11 +155,8 @@ int session_attach(struct session *session)
 		free(fds);
 		return EXIT_FAILED;
 	}
-	if (begin(session)) {
-		free(fds);
-		return EXIT_FAILED;
-	}
-	failed = wait_for_end(session, signals, fds);
+	failed = open_processes(session, fds) || begin(session) ||
+		 wait_for_end(session, signals, fds);
 	free(fds);
 	return failed ? EXIT_FAILED : 0;
 }

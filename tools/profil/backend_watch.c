@@ -73,8 +73,13 @@ static const char *begin(struct session *session, pid_t pid)
 	if (!list)
 		return "malloc";
 	watches->list = list;
-	return watch_start(&list[watches->nr++], session, pid,
-			   &session->period_ns);
+	failed = watch_start(&list[watches->nr], session, pid,
+			     &session->period_ns);
+	if (failed)
+		watch_end(&list[watches->nr]);
+	else
+		watches->nr++;
+	return failed;
 }
 
 static int descriptor(const struct session *session)

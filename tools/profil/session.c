@@ -118,7 +118,7 @@ static const char *remedy(const struct session *session, int error)
  * @session: the session
  * @pid: the process, or 0 if the target is not a process
  *
- * Return: 0, or -1 after reporting the error.
+ * Return: 0, or -1 with errno after reporting the error.
  */
 int session_begin(struct session *session, pid_t pid)
 {
@@ -132,6 +132,7 @@ int session_begin(struct session *session, pid_t pid)
 			snprintf(what, sizeof(what), "process %d", pid);
 		term_warn("cannot profile %s: %s: %s%s", what, failed,
 			  strerror(error), remedy(session, error));
+		errno = error;
 		return -1;
 	}
 	if (!session->start_ns) {

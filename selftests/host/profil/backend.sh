@@ -269,6 +269,41 @@ of_running()
 }
 check 'a running process has its shares' of_running
 
+# One has ended already
+of_several()
+{
+	local ended pid ms
+
+	true &
+	ended=$!
+	wait "$ended"
+	"$load" alpha 9000 &
+	pid=$!
+	run several --duration=1 -p "$ended" "$pid"
+	kill "$pid"
+	[ -s several.json ] || return
+	cat several.json
+	ms=$(($(number several ticks) * $(number several period_ns) / 1000000))
+	has several.err "cannot profile process $ended: .*it has ended" &&
+		between 300 "$ms" 1500
+}
+check 'a process that has ended already' of_several
+
+of_a_thread()
+{
+	"$load" thread alpha 9000 beta 9000 &
+	local pid=$! status
+
+	until [ $# = 2 ]; do
+		set -- "/proc/$pid/task/"*
+	done
+	"$profil" -o thread.prf -p "${2##*/}" 2> thread.err
+	status=$?
+	kill "$pid"
+	[ "$status" = 125 ] && has thread.err 'it is a thread: '
+}
+check 'a thread is no process' of_a_thread
+
 of_nobody()
 {
 	! "$profil" -o none.prf -p 2147483647 2> none.err || return
