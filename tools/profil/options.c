@@ -118,6 +118,21 @@ static void set_target(struct session *session, enum target target)
 	session->target = target;
 }
 
+static void add_pid(struct session *session, pid_t pid)
+{
+	pid_t *pids;
+	size_t i;
+
+	for (i = 0; i < session->nr_pids; i++)
+		if (session->pids[i] == pid)
+			return;
+	pids = array_grow(session->pids, session->nr_pids, sizeof(*pids));
+	if (!pids)
+		misused(strerror(ENOMEM));
+	session->pids = pids;
+	pids[session->nr_pids++] = pid;
+}
+
 /** add_pids() - add the processes of a list, separated by commas or blanks */
 void add_pids(struct session *session, const char *text)
 {
@@ -126,18 +141,9 @@ void add_pids(struct session *session, const char *text)
 	char *list = strdup(text), *word, *rest = list;
 
 	set_target(session, TARGET_PROCESSES);
-	while ((word = strsep(&rest, ",\n "))) {
-		pid_t *pids;
-
-		if (!*word)
-			continue;
-		pids = array_grow(session->pids, session->nr_pids,
-				  sizeof(*pids));
-		if (!pids)
-			misused(strerror(ENOMEM));
-		session->pids = pids;
-		pids[session->nr_pids++] = number(word, 1, INT32_MAX, error);
-	}
+	while ((word = strsep(&rest, ",\n ")))
+		if (*word)
+			add_pid(session, number(word, 1, INT32_MAX, error));
 	free(list);
 	if (!session->nr_pids)
 		misused(error);

@@ -269,7 +269,7 @@ of_running()
 }
 check 'a running process has its shares' of_running
 
-# One has ended already
+# One has ended already, and the other is named twice
 of_several()
 {
 	local ended pid ms
@@ -279,7 +279,7 @@ of_several()
 	wait "$ended"
 	"$load" alpha 9000 &
 	pid=$!
-	run several --duration=1 -p "$ended" "$pid"
+	run several --duration=1 -p "$ended,$pid" "$pid"
 	kill "$pid"
 	[ -s several.json ] || return
 	cat several.json
@@ -287,7 +287,7 @@ of_several()
 	has several.err "cannot profile process $ended: .*it has ended" &&
 		between 300 "$ms" 1500
 }
-check 'a process that has ended already' of_several
+check 'a process that has ended, and one that is named twice' of_several
 
 of_a_thread()
 {
