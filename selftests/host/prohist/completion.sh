@@ -103,7 +103,12 @@ if [ -x "$tool/profil" ]; then
 	check "not profil's options, then" offers '' profil painter --inter
 	check "profil's output" offers 'one.prf' profil --output = on
 	check 'directories of cgroups' offers 'directory' profil --cgroup = ''
-	check 'a process' test "$(complete_words profil -p $$)" = $$
+	check 'a process' offers $$ profil -p $$
+	for words in '-p 1' '--pid = 1 -t 100' '-p1 --user-only'; do
+		# shellcheck disable=SC2086 # several words
+		check "another process, after '$words'" offers $$ profil \
+			$words $$
+	done
 	check 'a user' offers 'root' profil --user = roo
 	check 'options of the live view' offers '--top=' profil top --to
 	check 'nothing for an interval' offers '' profil -t ''
