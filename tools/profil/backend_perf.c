@@ -490,7 +490,7 @@ static void count_kernel(struct perf *perf, struct process *process,
 		return;
 	}
 	image_of(perf, process)->seen.kernel++;
-	if (!perf->session->user_only &&
+	if (perf->session->kernel && !perf->session->user_only &&
 	    table_count(&perf->table, process->image, PROFIL_OBJECT_KERNEL,
 			address))
 		perf->failed = true;

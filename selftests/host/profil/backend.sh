@@ -311,6 +311,22 @@ of_nobody()
 }
 check 'a process that does not exist' of_nobody
 
+of_the_kernel()
+{
+	run whole "$load" calls 100 && run by-function -k "$load" calls 100 ||
+		return
+	[ "$(ticks whole '"[a-z_0-9]*sys[a-z_0-9]*getppid"')" = 0 ] &&
+		[ "$(ticks by-function '"[a-z_0-9]*sys[a-z_0-9]*getppid"')" \
+			-gt 0 ]
+}
+if [ "$(id -u)" = 0 ] &&
+   grep -q '^0*[1-9a-f]' /proc/kallsyms; then
+	check 'the kernel has functions with --kernel only' of_the_kernel
+else
+	skip 'the kernel has functions with --kernel only' \
+		'needs /proc/kallsyms'
+fi
+
 signalled() { python3 "$here/signals.py" "$profil" "$1"; }
 check 'the program gets the signals that are sent to profil' signalled sent
 check 'an alarm from before profil, too' signalled alarm
