@@ -15,14 +15,14 @@
 
 /**
  * struct backend - operations of a backend
- * @open: check that the backend can be used, and set the session's period_ns
- *	and clock; called once, before the program is forked. NULL, or the name
- *	of what failed, with errno
- * @begin: begin to count. With TARGET_PROGRAM, @pid is the forked child, which
- *	waits and then calls exec: what it does before that is not counted. With
- *	TARGET_PROCESSES, @pid is a running process, and this is called for
- *	each of them. With other targets, @pid is 0. NULL, or the name of what
- *	failed, with errno
+ * @open: check that the backend can be used, and set the session's clock; called
+ *	once, before the program is forked. NULL, or the name of what failed,
+ *	with errno
+ * @begin: begin to count; from now on, the session has its period_ns. With
+ *	TARGET_PROGRAM, @pid is the forked child, which waits and then calls
+ *	exec: what it does before that is not counted. With TARGET_PROCESSES,
+ *	@pid is a running process, and this is called for each of them. With
+ *	other targets, @pid is 0. NULL, or the name of what failed, with errno
  * @descriptor: a descriptor to poll for POLLIN, or -1 if there is none; asked
  *	for before each poll
  * @drain: the descriptor is readable
