@@ -308,7 +308,22 @@ TEST_F(tool, one_target)
 	EXPECT_STREQ("", self->run.said);
 }
 
-/* The live view: a block of text for each second, with the hottest function. */
+/* Seconds of all blocks of the live view */
+static double seconds_of(const char *text)
+{
+	double sum = 0;
+
+	while ((text = strstr(text, " ms in "))) {
+		text += strlen(" ms in ");
+		sum += atof(text);
+	}
+	return sum;
+}
+
+/*
+ * The live view: a block of text for each second, to the last, with the hottest
+ * function.
+ */
 TEST_F(tool, top)
 {
 	char command[8192], text[4096] = "", path[4096];
@@ -331,6 +346,7 @@ TEST_F(tool, top)
 	EXPECT_TRUE(strstr(text, "percent    ticks  function"));
 	EXPECT_TRUE(strstr(text, "often (workload)"));
 	EXPECT_FALSE(strchr(text, '\033'));
+	EXPECT_LT(7.5, seconds_of(text));
 }
 
 TEST_HARNESS_MAIN

@@ -109,15 +109,17 @@ static int wait_for_end(struct session *session, int signals, int *fds)
 	for (;;) {
 		int alive = one_alive(session, fds);
 
+		/* Once, even if profil was stopped for several periods */
+		if (!time_until(next)) {
+			while (!time_until(next))
+				next += REFRESH_NS;
+			if (session->refresh(session))
+				return -1;
+		}
 		if (!time_until(end) || (session->nr_pids && alive < 0) ||
 		    session_wait(session, signals, alive,
 				 earlier(time_until(end), time_until(next))))
 			return 0;
-		if (time_until(next))
-			continue;
-		next = now_ns() + REFRESH_NS;
-		if (session->refresh(session))
-			return -1;
 	}
 }
 
