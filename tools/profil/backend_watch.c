@@ -6,6 +6,7 @@
  * session, or one for each process to which profil attaches.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -52,13 +53,18 @@ static const char *backend_open(struct session *session)
 static const char *check_period(const struct session *session,
 				const struct profil_info *info)
 {
+	static char text[64];
+
 	if (!session->asked_ns)
 		return NULL;
 	if (session->asked_ns >= info->min_period_ns &&
 	    session->asked_ns <= info->max_period_ns)
 		return NULL;
+	snprintf(text, sizeof(text), "--interval must be from %u to %u us",
+		 (unsigned int)(info->min_period_ns / 1000),
+		 (unsigned int)(info->max_period_ns / 1000));
 	errno = ERANGE;
-	return "--interval";
+	return text;
 }
 
 static const char *begin(struct session *session, pid_t pid)

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "profil/backend.h"
 #include "profil/remedy.h"
@@ -99,6 +100,8 @@ static const char *remedy(const struct session *session, int error)
 	case EPERM:
 		return remedy_of_permission(session);
 	case EACCES:
+		if (session->cgroup && access(session->cgroup, R_OK))
+			return "";
 		return "; intervals below 10000 us are disabled by the module parameter restrict_fastprof";
 	case EBUSY:
 		return "; another profil counts it already: wait for that to end";
@@ -106,6 +109,10 @@ static const char *remedy(const struct session *session, int error)
 		return "; your profiles have as much memory as the module's max_watch_kb allows: end another one, or have that raised";
 	case EBADF:
 		return "; it is no directory of a cgroup of version 2, below /sys/fs/cgroup";
+	case EMFILE:
+		return "; without the module, each thread needs a descriptor for each CPU: raise the limit by 'ulimit -n'";
+	case EOPNOTSUPP:
+		return "; see EOPNOTSUPP in profil(4)";
 	case ESRCH:
 		return "; there is no such process, or it has ended";
 	default:

@@ -304,6 +304,26 @@ of_a_thread()
 }
 check 'a thread is no process' of_a_thread
 
+# A descriptor for each of 21 threads, at least
+needs_descriptors()
+{
+	local words=() pid status
+
+	for _ in {1..20}; do
+		words+=(thread alpha 9000)
+	done
+	"$load" "${words[@]}" alpha 9000 &
+	pid=$!
+	until [ $# = 21 ]; do
+		set -- "/proc/$pid/task/"*
+	done
+	(ulimit -n 20; "$profil" -o few.prf --duration=1 -p "$pid" 2> few.err)
+	status=$?
+	kill "$pid"
+	[ "$status" = 125 ] && has few.err "raise the limit by 'ulimit -n'"
+}
+check 'too few descriptors' needs_descriptors
+
 of_nobody()
 {
 	! "$profil" -o none.prf -p 2147483647 2> none.err || return
