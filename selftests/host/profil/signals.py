@@ -8,16 +8,26 @@ import signal
 import subprocess
 import sys
 
-# Counts a signal for a while after the first one, and ends with the number
-COUNTER = """n=0 i=0; trap 'n=$((n + 1))' %s; echo ready
-while [ $i -lt 5 ]; do sleep 0.02; [ $n = 0 ] || i=$((i + 1)); done; exit $n"""
+# Counts a signal for a while after the first one, and ends with the number. No
+# shell: one that waits for vfork() cannot be stopped
+COUNTER = """import signal, sys, time
+n = 0
+def count(*_):
+    global n
+    n += 1
+signal.signal(signal.SIG%s, count)
+print("ready", flush=True)
+while not n:
+    time.sleep(0.02)
+time.sleep(0.1)
+sys.exit(n)"""
 
 
 def start(name, prepare=None):
     if os.path.exists(name + ".prf"):
         os.remove(name + ".prf")
     tool = subprocess.Popen([sys.argv[1], "-o", name + ".prf",
-                             "sh", "-c", COUNTER % name],
+                             sys.executable, "-c", COUNTER % name],
                             stdout=subprocess.PIPE, preexec_fn=prepare)
     assert tool.stdout.readline() == b"ready\n"
     return tool
@@ -91,4 +101,5 @@ def terminal():
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
+signal.alarm(60)
 globals()[sys.argv[2]]()
