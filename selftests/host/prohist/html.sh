@@ -106,7 +106,8 @@ check 'neither is the source' page "$dir/c.html" listed alpha 500 500 \
 long=$(printf '%0300d' 0)
 deep=("/nonexistent/$long" '' 0 1000000)
 for ((i = 0; i < 5000; i++)); do
-	deep+=("$(printf '%x' $((16 * i)))" 2)
+	printf -v offset '%x' $((16 * i))
+	deep+=("$offset" 2)
 done
 "$dir/synthesize" "$dir/d.prf" "${program[@]}" -- "${deep[@]}"
 check 'many long names' write "$dir/d.html" "$dir/d.prf"
@@ -124,7 +125,8 @@ many=("$dir/libmany.so" "$build_id" "$(printf '%x' $pgoff)"
 	"$(printf '%x' $size)")
 first=$((16#$(offset "$dir/libmany.so" f0)))
 for ((i = 0; i < 60 * 500; i++)); do
-	many+=("$(printf '%x' $((first + 4 * i)))" 2)
+	printf -v offset '%x' $((first + 4 * i))
+	many+=("$offset" 2)
 done
 BUCKET=4 "$dir/synthesize" "$dir/e.prf" "${many[@]}"
 check 'many long functions' write "$dir/e.html" "$dir/e.prf"
