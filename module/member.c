@@ -6,9 +6,9 @@
  * program, or when it is moved to another cgroup. Joining can fail only for
  * want of room; all memory was allocated when the watch began. It is removed
  * when its leader is freed, or when the watch ends; until then one that has
- * left stays, and takes no ticks. Another of its threads may still be on its way
- * to the end then: the ticks of that are counted until it is switched out, or
- * another process gets the member.
+ * left stays, and takes no ticks. Another of its threads may still be on its
+ * way to the end then: the ticks of that are counted until it is switched out,
+ * or another process gets the member.
  *
  * The functions for tracepoints may be called with preemption off, and neither
  * sleep nor allocate. Those for fork, exec and the end are called for every
@@ -133,8 +133,8 @@ static bool profil_may_inspect(const struct profil_watcher *watcher,
 }
 
 /*
- * A thread that has memory, as the leader has not if it has ended. Context: under
- * rcu_read_lock().
+ * A thread that has memory, as the leader has not if it has ended. Context:
+ * under rcu_read_lock().
  */
 static struct task_struct *profil_find_thread(struct task_struct *leader)
 {

@@ -6,9 +6,9 @@
  * number, or its key, is published, and never changes after that, but for its
  * counts and its path.
  *
- * Finding an object or a bucket takes no lock; adding one does. All hash tables probe
- * linearly, and give up after PROFIL_TABLE_PROBES: a table that is full, or
- * that somebody fills with collisions, costs no more than that.
+ * Finding an object or a bucket takes no lock; adding one does. All hash tables
+ * probe linearly, and give up after PROFIL_TABLE_PROBES: a table that is full,
+ * or that somebody fills with collisions, costs no more than that.
  *
  * Context: see each function. Lock: watcher->lock, a leaf.
  */

@@ -20,8 +20,8 @@
  * inline it.
  *
  * Context: see each function. In interrupts and context switches each CPU keeps
- * to its own struct profil_cpu, with hard interrupts off. A tick may take a lock
- * for a moment if its counter, bucket or mapping is not at hand.
+ * to its own struct profil_cpu, with hard interrupts off. A tick may take a
+ * lock for a moment if its counter, bucket or mapping is not at hand.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -311,8 +311,8 @@ static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
 }
 
 /*
- * Starting a software clock that runs already moves its timer. perf does no more
- * when it switches a task's counter in, under the same locks.
+ * Starting a software clock that runs already moves its timer. perf does no
+ * more when it switches a task's counter in, under the same locks.
  */
 static void profil_perf_arm(struct perf_event *event, u64 delay_ns)
 {

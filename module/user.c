@@ -29,7 +29,8 @@
  * @uid: the user
  * @owner: of the outermost user namespace that the user is in, with a
  *	reference; NULL if that is the initial one
- * @refs: one for each context, session, watch and user that has a pointer to this
+ * @refs: one for each context, session, watch and user that has a pointer to
+ *	this
  * @nr_ctxs: contexts charged
  * @nr_flushes: flushes that are running; of the owner if there is one
  * @watch_pages: memory of watches, in pages; of the owner if there is one

@@ -13,9 +13,9 @@
  * stays the same from fork to the end, across exec, and its address is not used
  * again before the last task of the process has been freed.
  *
- * A member stays in its place until the leader has been freed, or until the watch
- * ends. A CPU that runs a thread of the process keeps a pointer to it: all of them
- * drop it at the end of the watch, before its memory is freed.
+ * A member stays in its place until the leader has been freed, or until the
+ * watch ends. A CPU that runs a thread of the process keeps a pointer to it:
+ * all of them drop it at the end of the watch, before its memory is freed.
  *
  * Locks, innermost last:
  *
