@@ -85,7 +85,7 @@ struct profil_interval {
  * @interval: the interval
  */
 struct profil_reader {
-	const struct profil_watcher *watcher;
+	struct profil_watcher *watcher;
 	struct profil_member *member;
 	u32 image;
 	struct profil_interval interval;
@@ -248,7 +248,7 @@ static void profil_interval_close(struct profil_cpu *cpu, u64 now)
 /* The image has had the CPU since the last call. */
 static void profil_reader_account(struct profil_reader *reader, u64 now)
 {
-	struct profil_watcher *watcher = reader->member->watcher;
+	struct profil_watcher *watcher = reader->watcher;
 
 	profil_table_add(&watcher->images[reader->image].cpu_time_ns,
 			 now - reader->interval.since);
@@ -264,7 +264,7 @@ static void profil_reader_end(struct profil_reader *reader, u64 now)
 	u64 nr = profil_schedule_advance(&reader->interval.schedule, now);
 
 	if (unlikely(nr))
-		profil_table_tick(reader->member->watcher, reader->image,
+		profil_table_tick(reader->watcher, reader->image,
 				  profil_clamp(nr), NULL);
 	profil_reader_account(reader, now);
 }
@@ -296,7 +296,7 @@ static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
 {
 	struct profil_reader *reader = &cpu->readers[slot];
 	struct profil_member *member =
-		profil_member_find(reader->member->watcher, next->signal);
+		profil_member_find(reader->watcher, next->signal);
 	u32 image = member ? READ_ONCE(member->image) : PROFIL_MEMBER_OFF;
 
 	if (image != reader->image) {
@@ -374,7 +374,7 @@ static bool profil_reader_update(struct profil_cpu *cpu, u32 slot, u64 now)
 
 	if (!profil_is_image_on(image) ||
 	    READ_ONCE(member->signal) != cpu->signal ||
-	    READ_ONCE(member->watcher->state) != PROFIL_STATE_ON) {
+	    READ_ONCE(reader->watcher->state) != PROFIL_STATE_ON) {
 		profil_reader_close(cpu, slot, now);
 		return false;
 	}
@@ -709,7 +709,7 @@ static u64 profil_tick_watch(struct profil_cpu *cpu, u32 slot,
 		return PROFIL_PARKED;
 	nr = profil_schedule_advance(&reader->interval.schedule, now);
 	if (likely(nr))
-		profil_table_tick(reader->member->watcher, reader->image,
+		profil_table_tick(reader->watcher, reader->image,
 				  profil_clamp(nr), regs);
 	return reader->interval.schedule.next;
 }
