@@ -138,14 +138,16 @@ static void report_full(const struct watch *watch,
 			const struct profil_watch_status *status)
 {
 	uint32_t others = profil_watch_image(watch->table, 0)->processes;
-	const struct profil_watch_object *object = fullest(watch->table);
+	const struct profil_watch_object *object;
 
-	if (status->coarse)
+	if (status->coarse) {
+		object = fullest(watch->table);
 		term_warn("the table of the module was full: %llu ticks have no function, %llu of them in %s; use a larger --bucket, or profile for less time",
 			  (unsigned long long)status->coarse,
 			  (unsigned long long)object->coarse,
 			  profil_watch_path(watch->table, object) ?:
 			  "code without a path");
+	}
 	if (others)
 		term_warn("the table of the module was full: %u processes have no program of their own; profile fewer, or for less time",
 			  others);

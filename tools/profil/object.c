@@ -65,11 +65,8 @@ char *process_path(pid_t pid, const char *path)
 static bool is_same_in_union(const struct stat *now, uint64_t inode,
 			     uint64_t start_ns)
 {
-	uint64_t changed_ns = now->st_ctim.tv_sec * 1000000000ULL +
-		now->st_ctim.tv_nsec;
-
 	return (uint32_t)now->st_ino == (uint32_t)inode ||
-		changed_ns < start_ns;
+		file_changed_ns(now) < start_ns;
 }
 
 /*

@@ -24,9 +24,6 @@
 #include "util/array.h"
 #include "util/file.h"
 
-/* Nanoseconds in a second */
-#define NSEC	1000000000ULL
-
 static char *debuginfo_path;
 
 static const Dwfl_Callbacks callbacks = {
@@ -150,8 +147,7 @@ static const char *open_file(struct symbols *symbols,
 	}
 	problem = compare_build_id(symbols, dso);
 	if (!problem && !dso->build_id_len)
-		symbols->changed_ns = stat_buffer.st_ctim.tv_sec * NSEC +
-			stat_buffer.st_ctim.tv_nsec;
+		symbols->changed_ns = file_changed_ns(&stat_buffer);
 	if (problem && dso->build_id_len)
 		symbols->module = NULL;
 	return problem;

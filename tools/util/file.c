@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +93,13 @@ int file_open_plain(const char *path, struct stat *stat_buffer)
 	return fd;
 }
 
+/** file_changed_ns() - time of the last change of the inode, since the epoch */
+uint64_t file_changed_ns(const struct stat *stat_buffer)
+{
+	return stat_buffer->st_ctim.tv_sec * 1000000000ULL +
+		stat_buffer->st_ctim.tv_nsec;
+}
+
 static void map_zeros(int signal_number, siginfo_t *info, void *context)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -110,8 +116,8 @@ static void map_zeros(int signal_number, siginfo_t *info, void *context)
  * file_survive_cuts() - have mapped files continue with zeros where they are
  * cut off meanwhile
  *
- * libelf maps files, and whoever may write to one may truncate it: an access to
- * what was there is a SIGBUS.
+ * libelf maps files, and any user who may write to one may truncate it: an access
+ * to what was there is a SIGBUS.
  */
 void file_survive_cuts(void)
 {

@@ -6,10 +6,12 @@
 #define FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 int file_open_plain(const char *path, struct stat *stat_buffer);
 void *file_read(const char *path, size_t *size);
+uint64_t file_changed_ns(const struct stat *stat_buffer);
 void file_survive_cuts(void);
 
 #endif /* FILE_H */

@@ -15,6 +15,7 @@
 #include "profil/object.h"
 #include "profil/record.h"
 #include "table.h"
+#include "util/file.h"
 
 /* The kernel has one function, wherever it is on this machine. */
 #define FUNCTION	0xffffffff81000000ULL
@@ -266,8 +267,7 @@ FIXTURE_SETUP(object)
 	ASSERT_LT(0, length);
 	self->path[length] = '\0';
 	ASSERT_EQ(0, stat(self->path, &now));
-	self->changed_ns = now.st_ctim.tv_sec * 1000000000ULL +
-		now.st_ctim.tv_nsec;
+	self->changed_ns = file_changed_ns(&now);
 	table_init(&self->table);
 	self->seen = &self->table.objects[table_file(&self->table, self->path)];
 	memset(&self->object, 0, sizeof(self->object));
