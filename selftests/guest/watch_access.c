@@ -533,11 +533,24 @@ static int give_caps(const char *path)
 			XATTR_CAPS_SZ_2, 0);
 }
 
+static int place_begin(void)
+{
+	mkdir(PLACE, 0755);
+	return mount("profil", PLACE, "tmpfs", 0, "mode=755");
+}
+
+static int place_end(void)
+{
+	int failed = umount2(PLACE, MNT_DETACH);
+
+	rmdir(PLACE);
+	return failed;
+}
+
 FIXTURE_SETUP(program)
 {
 	self->watch.fd = -1;
-	mkdir(PLACE, 0755);
-	ASSERT_EQ(0, mount("profil", PLACE, "tmpfs", 0, "mode=755"));
+	ASSERT_EQ(0, place_begin());
 	ASSERT_EQ(0, copy_file(program, PLACE "/program", variant->mode));
 	if (variant->has_caps)
 		ASSERT_EQ(0, give_caps(PLACE "/program"));
@@ -546,8 +559,7 @@ FIXTURE_SETUP(program)
 FIXTURE_TEARDOWN(program)
 {
 	watch_end(&self->watch);
-	EXPECT_EQ(0, umount2(PLACE, MNT_DETACH));
-	rmdir(PLACE);
+	EXPECT_EQ(0, place_end());
 }
 
 /* Run the program in a child, and again this user's own text. */
@@ -776,8 +788,7 @@ TEST(of_a_process_that_has_left_the_watch_of_another_user)
 	char byte;
 
 	ASSERT_EQ(0, pipe(ends));
-	mkdir(PLACE, 0755);
-	ASSERT_EQ(0, mount("profil", PLACE, "tmpfs", 0, "mode=755"));
+	ASSERT_EQ(0, place_begin());
 	EXPECT_EQ(0, copy_file(program, PLACE "/program", 04755));
 	EXPECT_EQ(0, copy_file(program, PLACE "/plain", 0755));
 	target = target_begin(&alice, give_away, &ends[1]);
@@ -790,8 +801,7 @@ TEST(of_a_process_that_has_left_the_watch_of_another_user)
 	EXPECT_EQ(-SIGKILL, child_kill(&target));
 	kill(watcher, SIGKILL);
 	EXPECT_EQ(-SIGKILL, wait_child(watcher));
-	EXPECT_EQ(0, umount2(PLACE, MNT_DETACH));
-	rmdir(PLACE);
+	EXPECT_EQ(0, place_end());
 }
 
 static void *wait_in_thread(void *unused)
