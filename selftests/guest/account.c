@@ -102,7 +102,7 @@ static pid_t start(FIXTURE_DATA(account) *self)
 	EXPECT_EQ((shared)->ticks, (account)->counts.counted); \
 	EXPECT_LT(0, (account)->counts.kernel); \
 	EXPECT_GT((account)->counts.ticks, (account)->counts.kernel); \
-	EXPECT_LE(0.9 * (shared)->cpu_ns, (account)->cpu_time_ns); \
+	EXPECT_WORK_COVERED((shared)->cpu_ns, (account)->cpu_time_ns); \
 	EXPECT_CHANCE("ticks", (account)->counts.ticks, due, due); \
 } while (0)
 

@@ -150,6 +150,14 @@ double due_variance(const struct moment *from, const struct moment *to);
 	EXPECT_LE(-allowed_ns, more_ns); \
 } while (0)
 
+/*
+ * Check that a profile or a watch covers work that took @worked_ns by the
+ * program's own clock. The kernel charges a task before the module counts for
+ * it: by milliseconds if the host runs something else just then.
+ */
+#define EXPECT_WORK_COVERED(worked_ns, covered_ns) \
+	EXPECT_LE(0.8 * (worked_ns), (covered_ns))
+
 /* Check that a call succeeds; log the error if it does not. */
 #define EXPECT_OK(call) do { \
 	int result = (call); \
