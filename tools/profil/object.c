@@ -93,16 +93,20 @@ static bool is_same(int fd, const struct stat *now,
 		is_same_in_union(now, object->inode, start_ns);
 }
 
-/* A segment that is not all in the file would claim any range of offsets. */
+/*
+ * A segment that is not all in the file would claim any range of offsets. The
+ * kernel executes no file that has more segments than e_phnum can say.
+ */
 static void read_segments(struct object *object, Elf *elf, uint64_t size)
 {
+	GElf_Ehdr ehdr;
 	GElf_Phdr phdr;
-	size_t nr, i;
+	int i;
 
-	if (elf_getphdrnum(elf, &nr))
+	if (!gelf_getehdr(elf, &ehdr))
 		return;
 	object->start = UINT64_MAX;
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < ehdr.e_phnum; i++) {
 		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
 		    !(phdr.p_flags & PF_X) ||
 		    phdr.p_offset > size ||

@@ -3,18 +3,47 @@
  * build_id.c - build IDs of ELF files, and of notes alone
  */
 #include <elf.h>
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <gelf.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 #include "symbolize/build_id.h"
 
-/* The notes of a kernel are some hundred bytes. */
+/*
+ * The notes of a kernel are some hundred bytes. Any user's file may be read
+ * here, and claim to have terabytes of them.
+ */
 #define ROOM	65536
 
+static bool is_build_id(const GElf_Nhdr *note, const char *name, uint32_t room)
+{
+	return note->n_type == NT_GNU_BUILD_ID && note->n_descsz <= room &&
+		note->n_namesz == sizeof(ELF_NOTE_GNU) &&
+		!memcmp(name, ELF_NOTE_GNU, note->n_namesz);
+}
+
+static uint32_t find_in_segment(Elf *elf, const GElf_Phdr *phdr, size_t size,
+				uint8_t *id, uint32_t room)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, size,
+			phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	size_t at = 0, name, found;
+	GElf_Nhdr note;
+
+	while (data && (at = gelf_getnote(data, at, &note, &name, &found))) {
+		if (!is_build_id(&note, (char *)data->d_buf + name, room))
+			continue;
+		memcpy(id, (char *)data->d_buf + found, note.n_descsz);
+		return note.n_descsz;
+	}
+	return 0;
+}
+
 /**
- * build_id_of() - read the build ID of an ELF file
+ * build_id_of() - read the build ID of a program or library
  * @elf: the file
  * @id: receives the build ID
  * @room: size of @id, in bytes
@@ -23,12 +52,21 @@
  */
 uint32_t build_id_of(Elf *elf, uint8_t *id, uint32_t room)
 {
-	const void *found;
-	ssize_t length = dwelf_elf_gnu_build_id(elf, &found);
+	size_t left = ROOM, size;
+	uint32_t length = 0;
+	GElf_Ehdr ehdr;
+	GElf_Phdr phdr;
+	int i;
 
-	if (length <= 0 || length > room)
+	if (!gelf_getehdr(elf, &ehdr))
 		return 0;
-	memcpy(id, found, length);
+	for (i = 0; i < ehdr.e_phnum && !length; i++) {
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_NOTE)
+			continue;
+		size = MIN(phdr.p_filesz, left);
+		left -= size;
+		length = find_in_segment(elf, &phdr, size, id, room);
+	}
 	return length;
 }
 
@@ -41,7 +79,7 @@ static size_t padded(uint32_t size)
 static uint32_t find_note(const char *notes, size_t size, uint8_t *id,
 			  uint32_t room)
 {
-	Elf64_Nhdr note;
+	GElf_Nhdr note;
 	size_t at = 0;
 
 	while (size - at >= sizeof(note)) {
@@ -51,9 +89,7 @@ static uint32_t find_note(const char *notes, size_t size, uint8_t *id,
 		    padded(note.n_descsz) >
 				size - at - padded(note.n_namesz))
 			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz <= room &&
-		    note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-		    !memcmp(notes + at, ELF_NOTE_GNU, note.n_namesz)) {
+		if (is_build_id(&note, notes + at, room)) {
 			memcpy(id, notes + at + padded(note.n_namesz),
 			       note.n_descsz);
 			return note.n_descsz;

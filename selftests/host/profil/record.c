@@ -328,6 +328,82 @@ TEST_F(object, of_a_union)
 	EXPECT_FALSE(is_taken(self, self->changed_ns));
 }
 
+/* --- files that claim to be huge, as any user may write them */
+
+#define HUGE	(1ULL << 40)
+
+/* Read a file of that size, of which only the beginning is written. */
+static struct object read_huge(struct __test_metadata *_metadata,
+			       const void *beginning, size_t size)
+{
+	char path[] = "/tmp/profil-huge-XXXXXX";
+	int fd = mkstemp(path);
+	struct object object;
+	struct table table;
+	uint32_t file;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(size, write(fd, beginning, size));
+	ASSERT_EQ(0, ftruncate(fd, HUGE));
+	table_init(&table);
+	file = table_file(&table, path);
+	EXPECT_EQ(0, object_read(&object, &table.header, file, 0));
+	close(fd);
+	unlink(path);
+	return object;
+}
+
+/* As the kernel would execute it */
+#define EXECUTABLE(nr) { \
+	.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, \
+		     ELFDATA2LSB, EV_CURRENT }, \
+	.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT, \
+	.e_ehsize = sizeof(Elf64_Ehdr), .e_phnum = (nr), \
+	.e_phentsize = sizeof(Elf64_Phdr), .e_shentsize = sizeof(Elf64_Shdr) }
+
+#define TEXT	{ .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 4096 }
+
+TEST(a_terabyte_of_notes_is_not_read)
+{
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Phdr phdrs[2];
+	} beginning = {
+		.ehdr = EXECUTABLE(2),
+		.phdrs = { TEXT, { .p_type = PT_NOTE, .p_offset = 4096,
+				   .p_filesz = HUGE - 4096, .p_align = 4 } },
+	};
+	struct object object;
+
+	beginning.ehdr.e_phoff = sizeof(beginning.ehdr);
+	object = read_huge(_metadata, &beginning, sizeof(beginning));
+	EXPECT_EQ(4096, object.end);
+	EXPECT_EQ(0, object.build_id_len);
+	object_free(&object);
+}
+
+TEST(a_billion_segments_are_not_read)
+{
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Shdr count;
+		Elf64_Phdr phdrs[1];
+	} beginning = {
+		.ehdr = EXECUTABLE(PN_XNUM),
+		.count.sh_info = 1U << 30,
+		.phdrs = { TEXT },
+	};
+	struct object object;
+
+	beginning.ehdr.e_shnum = 1;
+	beginning.ehdr.e_shoff = sizeof(beginning.ehdr);
+	beginning.ehdr.e_phoff = offsetof(typeof(beginning), phdrs);
+	object = read_huge(_metadata, &beginning, sizeof(beginning));
+	EXPECT_EQ(4096, object.end);
+	EXPECT_EQ(0, object.build_id_len);
+	object_free(&object);
+}
+
 /* --- /tmp/perf-PID.map */
 
 #define CODE	0x7f0000000000ULL
