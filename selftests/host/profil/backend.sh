@@ -277,15 +277,15 @@ of_several()
 	true &
 	ended=$!
 	wait "$ended"
-	"$load" alpha 9000 &
+	"$load" alpha 1500 &
 	pid=$!
-	run several --duration=1 -p "$ended,$pid" "$pid"
-	kill "$pid"
+	run several -p "$ended,$pid" "$pid"
+	wait "$pid"
 	[ -s several.json ] || return
 	cat several.json
 	ms=$(($(number several ticks) * $(number several period_ns) / 1000000))
 	has several.err "cannot profile process $ended: .*it has ended" &&
-		between 300 "$ms" 1500
+		between 600 "$ms" 1700
 }
 check 'a process that has ended, and one that is named twice' of_several
 
