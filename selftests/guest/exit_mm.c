@@ -154,7 +154,7 @@ TEST(two_threads_end_at_the_same_time)
 	int i;
 
 	ASSERT_LE(0, fd);
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 150; i++) {
 		pid_t child = fork_child();
 		uint64_t end;
 		pthread_t thread;

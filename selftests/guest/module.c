@@ -261,7 +261,7 @@ TEST_F(module, is_loaded_and_unloaded_all_the_time)
 	void (*const busy[])(void) = {
 		burn_for_ever, burn_for_ever, come_and_go, come_and_go,
 	};
-	uint64_t end = monotonic_ns() + 6 * SECOND;
+	uint64_t end = monotonic_ns() + 3 * SECOND;
 	pid_t children[4];
 	int i;
 

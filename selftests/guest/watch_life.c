@@ -517,7 +517,7 @@ TEST_F(life, of_one_program_in_separate_images)
 
 /* --- storms */
 
-#define STORM	150
+#define STORM	60
 
 /*
  * Of nothing that any process does while others are started and end all the

@@ -237,8 +237,8 @@ TEST_F(full, of_images)
 	EXPECT_EQ(3, self->status.images);
 	EXPECT_EQ(0, self->status.unfollowed);
 	EXPECT_EQ(FORKS - 1, watch_image(&self->watch, 0)->processes);
-	EXPECT_LE((FORKS - 1) * 100 * MS,
-		  watch_image(&self->watch, 0)->cpu_time_ns);
+	EXPECT_WORK_COVERED((FORKS - 1) * 100 * MS,
+			    watch_image(&self->watch, 0)->cpu_time_ns);
 	EXPECT_LT(0, watch_image(&self->watch, 0)->counted);
 	EXPECT_LT(0, watch_image(&self->watch, 2)->counted);
 }
@@ -353,7 +353,7 @@ TEST(attaching_to_a_server_again_and_again)
 
 	ASSERT_EQ(0, server_begin(&server));
 	/* On a busy host fewer rounds will do */
-	EXPECT_LT(0, server_attach(&server, 50 / slack(), 3000, 6 * SECOND));
+	EXPECT_LT(0, server_attach(&server, 25 / slack(), 3000, 3 * SECOND));
 	EXPECT_EQ(0, server_end(&server));
 }
 
@@ -415,7 +415,7 @@ TEST(memory_is_what_was_asked_for)
 	/* The watcher is in the cgroup only while it allocates */
 	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
 	request.buckets = 1 << 18;
-	request.images = 64;
+	request.images = 16;
 	ASSERT_EQ(0, watch_begin(&watch, &request));
 	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
 	bytes = bytes_of_module();
@@ -428,9 +428,9 @@ TEST(memory_is_what_was_asked_for)
 		EXPECT_LE(watch.as.map_size, charged);
 		EXPECT_GE(bytes + IN_ADVANCE, charged);
 	}
-	storm(80 / slack());
+	storm(20 / slack());
 	status = watch_status(&watch);
-	EXPECT_LE(64 / slack(), status.images);
+	EXPECT_LE(16 / slack(), status.images);
 	EXPECT_EQ(bytes, bytes_of_module());
 	EXPECT_GE(charged + IN_ADVANCE, number_in(CGROUP "/memory.current"));
 	watch_end(&watch);
