@@ -336,7 +336,7 @@ TEST_F(tool, top)
 		 "while %s burn 0 > /dev/null; do :; done", path);
 	child = start_program(command);
 	snprintf(command, sizeof(command),
-		 "%s top -p %d --duration=8 --top=2", self->run.tool, child);
+		 "%s top -p %d --duration=4 --top=2", self->run.tool, child);
 	top = popen(command, "r");
 	ASSERT_TRUE(top);
 	EXPECT_LT(0, fread(text, 1, sizeof(text) - 1, top));
@@ -346,7 +346,27 @@ TEST_F(tool, top)
 	EXPECT_TRUE(strstr(text, "percent    ticks  function"));
 	EXPECT_TRUE(strstr(text, "often (workload)"));
 	EXPECT_FALSE(strchr(text, '\033'));
-	EXPECT_LT(7.5, seconds_of(text));
+	EXPECT_LT(3.5, seconds_of(text));
+}
+
+/* They are shown to their end, not to the last whole second before it. */
+TEST_F(tool, top_until_the_processes_end)
+{
+	char command[8192], text[4096] = "";
+	pid_t child;
+	FILE *top;
+
+	NEED_MODULE();
+	child = start_program("sleep 1.7");
+	snprintf(command, sizeof(command), "%s top -p %d", self->run.tool,
+		 child);
+	top = popen(command, "r");
+	ASSERT_TRUE(top);
+	EXPECT_LT(0, fread(text, 1, sizeof(text) - 1, top));
+	EXPECT_EQ(0, pclose(top));
+	waitpid(child, NULL, 0);
+	TH_LOG("%s", text);
+	EXPECT_LT(1.4, seconds_of(text));
 }
 
 TEST_HARNESS_MAIN

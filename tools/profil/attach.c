@@ -108,15 +108,18 @@ static int wait_for_end(struct session *session, int signals, int *fds)
 		next = session->start_ns + REFRESH_NS;
 	for (;;) {
 		int alive = one_alive(session, fds);
+		bool is_due = !time_until(next);
+		bool is_over = !time_until(end) ||
+			(session->nr_pids && alive < 0);
 
 		/* Once, even if profil was stopped for several periods */
-		if (!time_until(next)) {
-			while (!time_until(next))
-				next += REFRESH_NS;
-			if (session->refresh(session))
-				return -1;
-		}
-		if (!time_until(end) || (session->nr_pids && alive < 0) ||
+		while (!time_until(next))
+			next += REFRESH_NS;
+		/* The last period may be shorter */
+		if (session->refresh && (is_due || is_over) &&
+		    session->refresh(session))
+			return -1;
+		if (is_over ||
 		    session_wait(session, signals, alive,
 				 earlier(time_until(end), time_until(next))))
 			return 0;
