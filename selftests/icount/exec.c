@@ -54,7 +54,6 @@ FIXTURE_VARIANT(profiles) {
 };
 
 FIXTURE_VARIANT_ADD(profiles, of_60_us) { .period_ns = 60 * US };
-FIXTURE_VARIANT_ADD(profiles, of_100_us) { .period_ns = 100 * US };
 FIXTURE_VARIANT_ADD(profiles, of_1_ms) { .period_ns = MS };
 FIXTURE_VARIANT_ADD(profiles, of_10_ms) { .period_ns = 10 * MS };
 
