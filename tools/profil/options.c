@@ -13,6 +13,7 @@
 #include "profil/options.h"
 #include "util/array.h"
 #include "util/number.h"
+#include "util/term.h"
 
 #define MOST_SECONDS	(366 * 86400)
 
@@ -102,13 +103,6 @@ static uint32_t bucket_of(const char *text)
 	if (bucket & (bucket - 1))
 		misused(error);
 	return bucket;
-}
-
-/** say() - print a text that the user has asked for, and exit */
-void say(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_FAILED : 0);
 }
 
 static void set_target(struct session *session, enum target target)
@@ -207,9 +201,9 @@ bool common_option(struct session *session, int option, const char *argument)
 		session->user_only = true;
 		return true;
 	case 'h':
-		say(usage);
+		term_say(usage, EXIT_FAILED);
 	case 'V':
-		say("profil " VERSION "\n");
+		term_say("profil " VERSION "\n", EXIT_FAILED);
 	default:
 		return false;
 	}

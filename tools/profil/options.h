@@ -25,7 +25,6 @@ extern const struct option long_options[];
 extern const char one_target[];
 
 void misused(const char *what) __attribute__((noreturn));
-void say(const char *text) __attribute__((noreturn));
 uint64_t number(const char *text, uint64_t min, uint64_t max,
 		const char *error);
 void add_pids(struct session *session, const char *text);

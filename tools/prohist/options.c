@@ -13,6 +13,7 @@
 #include "prohist/options.h"
 #include "symbolize/demangle.h"
 #include "util/number.h"
+#include "util/term.h"
 #include "util/xalloc.h"
 
 #define TOP	30
@@ -271,11 +272,9 @@ static int parse_option(struct options *options, int letter)
 		options->debuginfod = true;
 		return 0;
 	case 'h':
-		fputs(help, stdout);
-		exit(STATUS_OK);
+		term_say(help, STATUS_FILE);
 	case 'V':
-		puts("prohist " VERSION);
-		exit(STATUS_OK);
+		term_say("prohist " VERSION "\n", STATUS_FILE);
 	default:
 		fputs("Try 'prohist --help'.\n", stderr);
 		return -1;

@@ -153,6 +153,19 @@ void term_warn(const char *format, ...)
 	free(text);
 }
 
+/**
+ * term_say() - print a text that the user has asked for, and exit
+ * @text: the text
+ * @failed: exit status if it cannot be written
+ */
+void term_say(const char *text, int failed)
+{
+	if (fputs(text, stdout) >= 0 && !fflush(stdout))
+		exit(0);
+	term_warn("standard output: %s", strerror(errno));
+	exit(failed);
+}
+
 /** term_code() - print an instruction, coloured by its percentage of ticks */
 void term_code(const struct term *term, const char *text, double percent)
 {

@@ -24,6 +24,7 @@ int term_bar(const struct term *term, int width, uint64_t part, uint64_t all);
 void term_text(const char *text, int length);
 void term_name(const char *name);
 void term_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void term_say(const char *text, int failed) __attribute__((noreturn));
 void term_code(const struct term *term, const char *text, double percent);
 int term_bar_width(const struct term *term, int columns);
 

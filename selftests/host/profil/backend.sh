@@ -91,6 +91,13 @@ says_what_it_uses()
 }
 check 'it names the backend and its limit' says_what_it_uses
 
+help_is_lost()
+{
+	"$profil" --help > /dev/full 2> lost.err
+	[ $? = 125 ] && has lost.err '^profil: standard output: No space'
+}
+check 'help that is not written' help_is_lost
+
 refuses()
 {
 	! "$profil" "$1" -o no.prf > no.out 2> no.err || return

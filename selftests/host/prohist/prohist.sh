@@ -111,6 +111,12 @@ full()
 	[ $? = 1 ]
 }
 check 'status of a full disk' full
+help_is_lost()
+{
+	"$prohist" --help > /dev/full 2> "$dir/lost.err"
+	[ $? = 1 ] && has "$dir/lost.err" '^prohist: standard output: No space'
+}
+check 'help that is not written' help_is_lost
 check 'output to a file' status 0 -o "$dir/a.out" "$dir/a.prf"
 check 'it is the same' diff "$dir/a.txt" "$dir/a.out"
 check 'output to what is read' status 1 -o "$dir/a.prf" "$dir/a.prf"
