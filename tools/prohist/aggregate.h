@@ -29,12 +29,14 @@ enum sum_class {
  * @bytes: bytes of text
  * @ticks: ticks in all files
  * @ns: CPU time of the ticks: each counts the period of its file
+ * @piece: index of its piece, after sum_finish()
  */
 struct sum_bucket {
 	uint64_t address;
 	uint64_t bytes;
 	uint64_t ticks;
 	double ns;
+	size_t piece;
 };
 
 /**
@@ -168,12 +170,11 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
-int sum_by_address(const void *a, const void *b);
 void sum_find_pieces(struct sum_dso *dso, bool inlined);
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);
-const struct sum_piece *sum_piece(const struct sum_dso *dso,
-				  uint64_t address);
+const struct sum_bucket *sum_find(const struct sum_dso *dso, uint64_t address,
+				  uint64_t bytes);
 const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping);
 const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);

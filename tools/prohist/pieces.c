@@ -11,8 +11,7 @@
 #include "prohist/aggregate.h"
 #include "util/xalloc.h"
 
-/** sum_by_address() - order of buckets, for qsort() and bsearch() */
-int sum_by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct sum_bucket *c = a, *d = b;
 
@@ -28,7 +27,7 @@ static void merge_buckets(struct sum_dso *dso)
 	size_t i, nr = 0;
 
 	for (i = 0; i < dso->nr_buckets; i++) {
-		if (nr && !sum_by_address(&list[nr - 1], &list[i])) {
+		if (nr && !by_address(&list[nr - 1], &list[i])) {
 			list[nr - 1].ticks += list[i].ticks;
 			list[nr - 1].ns += list[i].ns;
 			continue;
@@ -93,10 +92,11 @@ void sum_find_pieces(struct sum_dso *dso, bool inlined)
 	if (!dso->nr_buckets)
 		return;
 	qsort(dso->buckets, dso->nr_buckets, sizeof(*dso->buckets),
-	      sum_by_address);
+	      by_address);
 	merge_buckets(dso);
 	for (i = 0; i < dso->nr_buckets; i++) {
 		piece = find_piece(dso, piece, i, inlined);
+		dso->buckets[i].piece = piece - dso->pieces;
 		piece->ticks += dso->buckets[i].ticks;
 		piece->nr++;
 	}
@@ -122,24 +122,20 @@ const char *sum_innermost(const struct sum_piece *piece)
 }
 
 /**
- * sum_piece() - find the piece of a bucket
+ * sum_find() - find a bucket of a finished sum
  * @dso: the DSO
- * @address: address of one of its buckets
+ * @address: the bucket's address
+ * @bytes: its size
+ *
+ * Return: the bucket, or NULL if it has no ticks.
  */
-const struct sum_piece *sum_piece(const struct sum_dso *dso, uint64_t address)
+const struct sum_bucket *sum_find(const struct sum_dso *dso, uint64_t address,
+				  uint64_t bytes)
 {
-	size_t low = 0, high = dso->nr_pieces;
+	const struct sum_bucket bucket = { .address = address, .bytes = bytes };
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		size_t first = dso->pieces[middle].first;
-
-		if (dso->buckets[first].address <= address)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &dso->pieces[low];
+	return bsearch(&bucket, dso->buckets, dso->nr_buckets, sizeof(bucket),
+		       by_address);
 }
 
 /**

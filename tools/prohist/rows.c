@@ -36,33 +36,45 @@ static int more_first(const void *a, const void *b)
 	return by_keys(a, b);
 }
 
+/* Append a row, or add it to the last one if their keys are equal. */
+static void append(struct rows *rows, struct row row)
+{
+	struct row *last = rows->nr ? &rows->list[rows->nr - 1] : NULL;
+
+	if (last && !by_keys(last, &row)) {
+		last->ticks += row.ticks;
+		last->ns += row.ns;
+	} else {
+		rows->list[rows->nr++] = row;
+	}
+}
+
 static void add_sample(struct rows *rows, const struct sum *sum,
 		       unsigned int keys, const struct prf_exec *exec,
 		       const struct sample *sample)
 {
 	const struct sum_dso *dso = &sum->dsos[sample->dso];
-	struct row *row;
+	struct row row = { .ticks = sample->ticks, .ns = sample->ns };
 
-	rows->list = one_more(rows->list, rows->nr, sizeof(*row));
-	row = &rows->list[rows->nr++];
-	*row = (struct row){ .ticks = sample->ticks, .ns = sample->ns };
 	if (keys & ROW_CGROUP)
-		row->cgroup = exec->cgroup[0] ? exec->cgroup : "[unknown]";
+		row.cgroup = exec->cgroup[0] ? exec->cgroup : "[unknown]";
 	if (keys & ROW_COMM)
-		row->comm = base_name(exec->name);
+		row.comm = base_name(exec->name);
 	if (keys & ROW_PID)
-		row->pid = exec->pid;
+		row.pid = exec->pid;
 	if (keys & ROW_DSO)
-		row->dso = dso;
+		row.dso = dso;
 	if (keys & ROW_SYMBOL)
-		row->symbol = dso->pieces[sample->piece].label;
+		row.symbol = dso->pieces[sample->piece].label;
+	rows->list = one_more(rows->list, rows->nr, sizeof(row));
+	append(rows, row);
 }
 
 static void add_exec(struct rows *rows, const struct sum *sum,
 		     unsigned int keys, const struct prf *run,
 		     const struct prf_exec *exec)
 {
-	struct samples samples = samples_by_function(sum, run, exec);
+	struct samples samples = samples_of(sum, run, exec);
 	size_t i;
 
 	for (i = 0; i < samples.nr; i++)
@@ -72,18 +84,11 @@ static void add_exec(struct rows *rows, const struct sum *sum,
 
 static void merge(struct rows *rows)
 {
-	struct row *list = rows->list;
-	size_t i, nr = 0;
+	size_t i, nr = rows->nr;
 
-	for (i = 0; i < rows->nr; i++) {
-		if (nr && !by_keys(&list[nr - 1], &list[i])) {
-			list[nr - 1].ticks += list[i].ticks;
-			list[nr - 1].ns += list[i].ns;
-			continue;
-		}
-		list[nr++] = list[i];
-	}
-	rows->nr = nr;
+	rows->nr = 0;
+	for (i = 0; i < nr; i++)
+		append(rows, rows->list[i]);
 }
 
 /**

@@ -10,9 +10,8 @@
 static void add(struct samples *samples, const struct sum *sum,
 		const struct sum_dso *dso, const struct sum_bucket *ticks)
 {
-	const struct sum_bucket *found = bsearch(ticks, dso->buckets,
-						 dso->nr_buckets,
-						 sizeof(*found), sum_by_address);
+	const struct sum_bucket *found = sum_find(dso, ticks->address,
+						  ticks->bytes);
 	struct sample *sample;
 
 	if (!found)
@@ -21,7 +20,7 @@ static void add(struct samples *samples, const struct sum *sum,
 	sample = &samples->list[samples->nr++];
 	*sample = (struct sample){
 		.dso = dso - sum->dsos,
-		.piece = sum_piece(dso, found->address) - dso->pieces,
+		.piece = found->piece,
 		.bucket = found - dso->buckets,
 		.ticks = ticks->ticks,
 		.ns = ticks->ns,

@@ -247,9 +247,11 @@ static void select_buckets(struct search *search, struct prf_exec *exec,
 		const struct prf_bucket bucket = mapping->buckets[i];
 		uint64_t address = symbols_address(&dso->symbols, mapping,
 						   bucket.offset);
+		size_t piece = sum_find(dso, address,
+					mapping->bucket_bytes)->piece;
 
 		if (matches(search, symbol_called,
-			    sum_innermost(sum_piece(dso, address))))
+			    sum_innermost(&dso->pieces[piece])))
 			mapping->buckets[kept++] = bucket;
 		else
 			hide(exec, &exec->counted, bucket.count);

@@ -153,11 +153,45 @@ static const char *open_file(struct symbols *symbols,
 	return problem;
 }
 
+/* An executable segment of the file. */
+struct segment {
+	uint64_t offset;
+	uint64_t size;
+	uint64_t address;
+};
+
+static int read_segments(struct symbols *symbols, Elf *elf)
+{
+	GElf_Phdr phdr;
+	size_t i, nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		nr = 0;
+	for (i = 0; i < nr; i++) {
+		struct segment *list;
+
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X))
+			continue;
+		list = array_grow(symbols->segments, symbols->nr_segments,
+				  sizeof(*list));
+		if (!list)
+			return -1;
+		symbols->segments = list;
+		list[symbols->nr_segments++] = (struct segment){
+			phdr.p_offset, phdr.p_filesz, phdr.p_vaddr
+		};
+	}
+	return 0;
+}
+
 static int open_tables(struct symbols *symbols)
 {
 	GElf_Addr bias;
+	Elf *elf = elf_of(symbols, &bias);
 
-	elf_of(symbols, &bias);
+	if (read_segments(symbols, elf))
+		return -1;
 	symbols->symtab = symtab_new(symbols->module, bias);
 	symbols->units = units_new(symbols->module);
 	return symbols->symtab && symbols->units ? 0 : -1;
@@ -271,6 +305,7 @@ void symbols_close(struct symbols *symbols)
 	if (symbols->fd >= 0)
 		close(symbols->fd);
 	free(symbols->file);
+	free(symbols->segments);
 	free(symbols->names);
 }
 
@@ -278,20 +313,6 @@ void symbols_close(struct symbols *symbols)
 bool symbols_known(const struct symbols *symbols)
 {
 	return symbols->module;
-}
-
-/* Find the next executable segment, from index @i on. */
-static bool next_text(Elf *elf, size_t *i, GElf_Phdr *phdr)
-{
-	size_t nr;
-
-	if (elf_getphdrnum(elf, &nr))
-		return false;
-	for (; *i < nr; ++*i)
-		if (gelf_getphdr(elf, *i, phdr) && phdr->p_type == PT_LOAD &&
-		    phdr->p_flags & PF_X)
-			return true;
-	return false;
 }
 
 /**
@@ -305,19 +326,16 @@ static bool next_text(Elf *elf, size_t *i, GElf_Phdr *phdr)
 uint64_t symbols_address(const struct symbols *symbols,
 			 const struct prf_dso *dso, uint64_t offset)
 {
-	GElf_Phdr phdr;
-	GElf_Addr bias;
-	size_t i = 0;
-	Elf *elf;
+	size_t i;
 
 	offset += dso->pgoff;
-	if (!symbols->module)
-		return offset;
-	elf = elf_of(symbols, &bias);
-	for (; next_text(elf, &i, &phdr); i++)
-		if (offset >= phdr.p_offset &&
-		    offset - phdr.p_offset < phdr.p_filesz)
-			return phdr.p_vaddr + (offset - phdr.p_offset);
+	for (i = 0; i < symbols->nr_segments; i++) {
+		const struct segment *segment = &symbols->segments[i];
+
+		if (offset >= segment->offset &&
+		    offset - segment->offset < segment->size)
+			return segment->address + (offset - segment->offset);
+	}
 	return offset;
 }
 
@@ -330,18 +348,17 @@ uint64_t symbols_address(const struct symbols *symbols,
 void symbols_text(const struct symbols *symbols, uint64_t *start,
 		  uint64_t *end)
 {
-	GElf_Phdr phdr;
-	GElf_Addr bias;
-	size_t i = 0;
-	Elf *elf = elf_of(symbols, &bias);
+	size_t i;
 
 	*start = UINT64_MAX;
 	*end = 0;
-	for (; next_text(elf, &i, &phdr); i++) {
-		if (phdr.p_vaddr < *start)
-			*start = phdr.p_vaddr;
-		if (phdr.p_vaddr + phdr.p_filesz > *end)
-			*end = phdr.p_vaddr + phdr.p_filesz;
+	for (i = 0; i < symbols->nr_segments; i++) {
+		const struct segment *segment = &symbols->segments[i];
+
+		if (segment->address < *start)
+			*start = segment->address;
+		if (segment->address + segment->size > *end)
+			*end = segment->address + segment->size;
 	}
 }
 

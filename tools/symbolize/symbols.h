@@ -25,6 +25,8 @@ struct symbols {
 	uint64_t changed_ns;
 	struct Dwfl *dwfl;
 	struct Dwfl_Module *module;
+	size_t nr_segments;
+	struct segment *segments;
 	struct symtab *symtab;
 	struct units *units;
 	size_t nr_names;
