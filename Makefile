@@ -48,7 +48,7 @@ help:
 	@echo 'make test-install   install, upgrade and purge the Debian packages on'
 	@echo '                plain systems of Debian 12 and 13, in a guest'
 	@echo '                (as root; an hour or more; "make test" omits it)'
-	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS (default: 30)'
+	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS (default: 20)'
 	@echo 'make setup      install missing packages (Debian 12); demo and'
 	@echo '                test do this, too'
 	@echo 'make bench      compare cost, accuracy and scaling with other'

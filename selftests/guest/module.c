@@ -261,7 +261,7 @@ TEST_F(module, is_loaded_and_unloaded_all_the_time)
 	void (*const busy[])(void) = {
 		burn_for_ever, burn_for_ever, come_and_go, come_and_go,
 	};
-	uint64_t end = monotonic_ns() + 3 * SECOND;
+	uint64_t end = monotonic_ns() + 2 * SECOND;
 	pid_t children[4];
 	int i;
 
@@ -273,11 +273,11 @@ TEST_F(module, is_loaded_and_unloaded_all_the_time)
 			busy[i]();
 	}
 	/* On a busy host fewer rounds will do. */
-	for (i = 0; i < 100 && (i < 10 || monotonic_ns() < end); i++) {
+	for (i = 0; i < 100 && (i < 5 || monotonic_ns() < end); i++) {
 		ASSERT_EQ(0, unload_soon());
 		ASSERT_EQ(0, load(self->parameters));
 		/* In some rounds a profile runs for certain */
-		if (i % 10)
+		if (i % 5)
 			continue;
 		ASSERT_EQ(0, start(MS));
 		EXPECT_TRUE(burn_ticks(1));

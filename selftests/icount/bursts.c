@@ -53,17 +53,17 @@ static void bursts(struct __test_metadata *_metadata, int nr,
 
 TEST(of_200_us_at_1_ms)
 {
-	bursts(_metadata, 10000, 200000, 100000, MS);
+	bursts(_metadata, 5000, 200000, 100000, MS);
 }
 
 TEST(of_200_us_at_10_ms)
 {
-	bursts(_metadata, 10000, 200000, 700000, 10 * MS);
+	bursts(_metadata, 5000, 200000, 700000, 10 * MS);
 }
 
 TEST(of_half_a_period)
 {
-	bursts(_metadata, 10000, 500000, 400000, MS);
+	bursts(_metadata, 5000, 500000, 400000, MS);
 }
 
 TEST(of_2_ms_at_1_ms)

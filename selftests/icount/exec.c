@@ -55,7 +55,6 @@ FIXTURE_VARIANT(profiles) {
 
 FIXTURE_VARIANT_ADD(profiles, of_60_us) { .period_ns = 60 * US };
 FIXTURE_VARIANT_ADD(profiles, of_1_ms) { .period_ns = MS };
-FIXTURE_VARIANT_ADD(profiles, of_10_ms) { .period_ns = 10 * MS };
 
 /* A copy of the program in memory, so that exec waits for no disk. */
 static int load_program(void)

@@ -79,12 +79,12 @@ static void live(struct __test_metadata *_metadata, int nr, uint64_t ns,
 
 TEST(a_tenth_of_10_ms)
 {
-	live(_metadata, 1000, MS, 10 * MS);
+	live(_metadata, 500, MS, 10 * MS);
 }
 
 TEST(half_of_10_ms)
 {
-	live(_metadata, 1000, 5 * MS, 10 * MS);
+	live(_metadata, 500, 5 * MS, 10 * MS);
 }
 
 TEST_HARNESS_MAIN
