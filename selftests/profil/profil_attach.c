@@ -46,7 +46,8 @@ static void stop_program(pid_t child)
 	waitpid(child, NULL, 0);
 }
 
-#define LOOP_FOR_EVER	"while :; do :; done"
+/* At most as long as the test: as another user, it cannot stop the program. */
+#define LOOP		"while kill -0 $PPID; do :; done 2> /dev/null"
 
 /* Run the tool on running processes: the options have them. */
 #define ATTACH(...) \
@@ -82,7 +83,7 @@ TEST_F(tool, process_for_a_time)
 	pid_t child;
 
 	NEED_MODULE();
-	child = start_program(LOOP_FOR_EVER);
+	child = start_program(LOOP);
 	ATTACH("-p", text_of(child), "--duration=2");
 	stop_program(child);
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
@@ -108,7 +109,7 @@ TEST_F(tool, processes_and_what_they_start)
 	helper_path(path, sizeof(path), "workload");
 	snprintf(script, sizeof(script), "sleep 1; %s burn 0 > /dev/null",
 		 path);
-	first = start_program(LOOP_FOR_EVER);
+	first = start_program(LOOP);
 	second = start_program(script);
 	ATTACH("-p", text_of(first), "--duration=4", text_of(second));
 	stop_program(first);
@@ -148,7 +149,7 @@ TEST_F(tool, until_it_is_interrupted)
 	pid_t child, tool;
 
 	NEED_MODULE();
-	child = start_program(LOOP_FOR_EVER);
+	child = start_program(LOOP);
 	for (i = 0; i < 3; i++) {
 		prf_free(&self->run.prf);
 		tool = tool_start(&self->run, LIST("-p", text_of(child)),
@@ -172,7 +173,7 @@ TEST_F(tool, whole_machine)
 	NEED_MODULE();
 	if (getuid())
 		SKIP(return, "this needs root");
-	child = start_program(LOOP_FOR_EVER);
+	child = start_program(LOOP);
 	ATTACH("-a", "-P", "--duration=2");
 	prf_free(&self->run.prf);
 	ATTACH("-a", "--duration=2");
@@ -194,12 +195,12 @@ TEST_F(tool, own_processes)
 	size_t i, found = 0;
 
 	NEED_MODULE();
-	other = start_program(LOOP_FOR_EVER);
+	other = start_program(LOOP);
 	if (tool_become_nobody(&self->run)) {
 		stop_program(other);
 		SKIP(return, "this needs root");
 	}
-	child = start_program(LOOP_FOR_EVER);
+	child = start_program(LOOP);
 	ATTACH("--user", "--duration=2");
 	stop_program(child);
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
@@ -216,7 +217,7 @@ TEST_F(tool, not_permitted)
 	pid_t other;
 
 	NEED_MODULE();
-	other = start_program("sleep 100");
+	other = start_program(LOOP);
 	if (tool_become_nobody(&self->run)) {
 		stop_program(other);
 		SKIP(return, "this needs root");
@@ -255,8 +256,8 @@ TEST_F(tool, cgroup)
 	if (getuid() || (mkdir(CGROUPS "/profil_test", 0755)) ||
 	    mkdir(CGROUPS "/profil_test/below", 0755))
 		SKIP(return, "this makes cgroups of version 2");
-	outside = start_program(LOOP_FOR_EVER);
-	inside = start_program(LOOP_FOR_EVER);
+	outside = start_program(LOOP);
+	inside = start_program(LOOP);
 	EXPECT_EQ(0, put(CGROUPS "/profil_test/below/cgroup.procs", inside));
 	ATTACH("--cgroup=" CGROUPS "/profil_test", "--duration=2");
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
