@@ -91,13 +91,18 @@ struct profil_reader {
 	struct profil_interval interval;
 } ____cacheline_aligned;
 
+/* The bits of a CPU's intervals: its session's, and those of all watches. */
+#define PROFIL_OWN	BIT(PROFIL_SLOTS)
+#define PROFIL_WATCHES	(PROFIL_OWN - 1)
+
 /**
  * struct profil_cpu - of one CPU
  * @running: address space of the task that runs, as of the last context switch
  *	that was watched; other CPUs read it
  * @signal: its process; other CPUs read it
- * @session: of the interval that is open, or NULL
- * @watching: bit mask of the @readers whose interval is open
+ * @session: the session that is counted; valid if PROFIL_OWN is open
+ * @open: bit mask of the intervals that are open: those of the @readers by slot,
+ *	and PROFIL_OWN
  * @armed: time of the next interrupt, PROFIL_PARKED or PROFIL_OFFLINE
  * @interval: of @session
  * @event: perf's counter, or NULL to use @timer
@@ -105,15 +110,15 @@ struct profil_reader {
  * @rearm: arms @event when perf has throttled it
  * @readers: the watches, by their slot
  *
- * @session is not NULL only if @running is its address space, and @watching is
- * not 0 only if the readers watch @signal: or did until its leader was freed,
- * while another thread goes on to its end here.
+ * PROFIL_OWN is open only if @running is the address space of @session, and that
+ * of a reader only if it watches @signal: or did until its leader was freed, while
+ * another thread goes on to its end here.
  */
 struct profil_cpu {
 	struct mm_struct *running;
 	struct signal_struct *signal;
 	struct profil_session *session;
-	unsigned long watching;
+	unsigned long open;
 	u64 armed;
 	struct profil_interval interval;
 	struct perf_event *event;
@@ -242,7 +247,7 @@ static void profil_interval_close(struct profil_cpu *cpu, u64 now)
 	if (unlikely(nr) && profil_session_is_on(session))
 		profil_count_kernel(session, profil_clamp(nr));
 	atomic64_add(now - cpu->interval.since, &session->cpu_ns);
-	cpu->session = NULL;
+	cpu->open &= ~PROFIL_OWN;
 }
 
 /* The image has had the CPU since the last call. */
@@ -272,7 +277,7 @@ static void profil_reader_end(struct profil_reader *reader, u64 now)
 static void profil_reader_close(struct profil_cpu *cpu, u32 slot, u64 now)
 {
 	profil_reader_end(&cpu->readers[slot], now);
-	cpu->watching &= ~BIT(slot);
+	cpu->open &= ~BIT(slot);
 	/* Pairs with the acquire in profil_cpu_runs_watched(). */
 	smp_store_release(&cpu->readers[slot].watcher, NULL);
 }
@@ -355,6 +360,7 @@ static void profil_interval_open(struct profil_cpu *cpu,
 				 struct profil_session *session, u64 now)
 {
 	cpu->session = session;
+	cpu->open |= PROFIL_OWN;
 	profil_interval_begin(cpu, &cpu->interval, session->config->period_ns,
 			      now);
 }
@@ -403,7 +409,7 @@ static noinline void profil_reader_open(struct profil_cpu *cpu,
 	}
 	reader->member = member;
 	reader->image = image;
-	cpu->watching |= BIT(slot);
+	cpu->open |= BIT(slot);
 	profil_interval_begin(cpu, &reader->interval,
 			      member->watcher->period_ns, now);
 }
@@ -437,7 +443,7 @@ profil_cpu_open_watches(struct profil_cpu *cpu, const struct task_struct *task,
 	struct profil_member *member;
 
 	profil_for_each_member(member, task->signal)
-		if (!(cpu->watching & BIT(member->watcher->slot)))
+		if (!(cpu->open & BIT(member->watcher->slot)))
 			profil_reader_open(cpu, member, profil_now(now));
 }
 
@@ -452,9 +458,9 @@ static noinline void profil_cpu_switch(const struct task_struct *next)
 	unsigned long open;
 	u64 now = 0;
 
-	if (cpu->session)
+	if (cpu->open & PROFIL_OWN)
 		profil_interval_close(cpu, profil_now(&now));
-	for (open = cpu->watching; open; open &= open - 1)
+	for (open = cpu->open; open; open &= open - 1)
 		profil_reader_pass(cpu, __ffs(open), next, &now);
 	/*
 	 * Other CPUs may learn that this one has left an address space or a
@@ -485,16 +491,14 @@ profil_watching_switch(const struct task_struct *next)
 	struct signal_struct *signal = next->signal;
 	struct mm_struct *mm = next->mm;
 
-	if (unlikely(this_cpu_read(profil_cpus.watching))) {
-		profil_cpu_switch(next);
-		return;
-	}
 	this_cpu_write(profil_cpus.running, mm);
 	this_cpu_write(profil_cpus.signal, signal);
 	/* As in profil_cpu_switch(). */
 	smp_mb();
-	if (unlikely(!hlist_empty(profil_ctx_bucket(mm)) ||
-		     !hlist_empty(profil_member_bucket(signal))))
+	if (likely(hlist_empty(profil_ctx_bucket(mm)) &&
+		   hlist_empty(profil_member_bucket(signal))))
+		return;
+	if (profil_ctx_find(mm) || profil_member_first(signal))
 		profil_cpu_switch(next);
 }
 
@@ -511,7 +515,7 @@ static void profil_sched_switch(void *data, bool preempt,
 {
 	struct mm_struct *mm = next->mm;
 
-	if (unlikely(this_cpu_read(profil_cpus.session))) {
+	if (unlikely(this_cpu_read(profil_cpus.open))) {
 		profil_cpu_switch(next);
 		return;
 	}
@@ -522,7 +526,9 @@ static void profil_sched_switch(void *data, bool preempt,
 	this_cpu_write(profil_cpus.running, mm);
 	/* As in profil_cpu_switch(). */
 	smp_mb();
-	if (unlikely(!hlist_empty(profil_ctx_bucket(mm))))
+	if (likely(hlist_empty(profil_ctx_bucket(mm))))
+		return;
+	if (profil_ctx_find(mm))
 		profil_cpu_switch(next);
 }
 
@@ -540,7 +546,7 @@ static void profil_cpu_refresh_watches(void *unused)
 	u64 now = ktime_get_ns();
 	unsigned long open;
 
-	for (open = cpu->watching; open; open &= open - 1)
+	for (open = cpu->open & PROFIL_WATCHES; open; open &= open - 1)
 		profil_reader_update(cpu, __ffs(open), now);
 	if (cpu->signal == current->signal)
 		profil_cpu_open_watches(cpu, current, &now);
@@ -565,7 +571,7 @@ static void profil_sched_exec(void *data, struct task_struct *task,
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&profil_cpus);
 	if (cpu->running != current->mm) {
-		if (cpu->session)
+		if (cpu->open & PROFIL_OWN)
 			profil_interval_close(cpu, ktime_get_ns());
 		/* Pairs with the acquire in profil_cpu_runs(). */
 		smp_store_release(&cpu->running, current->mm);
@@ -610,18 +616,19 @@ static void profil_cgroup_attach(void *data, struct cgroup *cgroup,
 static void profil_cpu_refresh(void *info)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	bool is_open = cpu->open & PROFIL_OWN;
 	struct mm_struct *mm = info;
 	struct profil_session *session = NULL;
 	u64 now = ktime_get_ns();
 
 	if (profil_task_mm(current) == mm)
 		session = profil_find_session(mm);
-	if (session && cpu->session == session) {
+	if (session && is_open && cpu->session == session) {
 		atomic64_add(now - cpu->interval.since, &session->cpu_ns);
 		cpu->interval.since = now;
 		return;
 	}
-	if (cpu->session && cpu->session->mm == mm)
+	if (is_open && cpu->session->mm == mm)
 		profil_interval_close(cpu, now);
 	if (session)
 		profil_interval_open(cpu, session, now);
@@ -717,7 +724,7 @@ static u64 profil_tick_watch(struct profil_cpu *cpu, u32 slot,
 static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
 					struct pt_regs *regs, u64 now)
 {
-	unsigned long open = cpu->watching;
+	unsigned long open = cpu->open & PROFIL_WATCHES;
 	u64 next = PROFIL_PARKED;
 
 	for (; open; open &= open - 1)
@@ -754,9 +761,9 @@ static __always_inline void profil_tick(struct profil_cpu *cpu,
 	u64 now = ktime_get_ns();
 	u64 next = PROFIL_PARKED;
 
-	if (likely(cpu->session))
+	if (likely(cpu->open & PROFIL_OWN))
 		next = profil_tick_session(cpu, regs, now);
-	if (unlikely(cpu->watching))
+	if (unlikely(cpu->open & PROFIL_WATCHES))
 		next = min(next, profil_tick_watches(cpu, regs, now));
 	if (unlikely(cpu->armed == PROFIL_OFFLINE))
 		return;
