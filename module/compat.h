@@ -136,6 +136,15 @@ static inline struct vm_area_struct *vma_lookup(struct mm_struct *mm,
 }
 #endif
 
+/*
+ * Before 5.17 the mappings of a process that ends were freed without mmap_lock,
+ * so that nobody else may look at them without a reference to the memory. Maple
+ * trees came with 6.1.
+ */
+#ifndef PROFIL_HAVE_MAPLE_TREE
+#define PROFIL_NO_LATE_LOOKUP
+#endif
+
 #ifndef PROFIL_HAVE_USER_PATH
 static inline const struct path *file_user_path(const struct file *file)
 {

@@ -105,9 +105,16 @@ static bool profil_publish(struct profil_ctx *ctx,
 	return ok;
 }
 
+/* One more context of a user. */
+static bool profil_charge(struct profil_user *user)
+{
+	return profil_user_charge(user, PROFIL_CHARGE_CTXS, 1,
+				  READ_ONCE(profil_limits.max_profiles));
+}
+
 static void profil_uncharge(struct profil_user *user)
 {
-	profil_user_uncharge(user);
+	profil_user_uncharge(user, PROFIL_CHARGE_CTXS, 1);
 	profil_user_put(user);
 }
 
@@ -134,7 +141,7 @@ static void profil_ctx_end(struct profil_ctx *ctx)
 		profil_session_put(session);
 	}
 	profil_clock_put();
-	profil_user_uncharge(ctx->user);
+	profil_user_uncharge(ctx->user, PROFIL_CHARGE_CTXS, 1);
 	profil_ctx_put(ctx);
 }
 
@@ -165,7 +172,7 @@ static struct profil_ctx *profil_inherit(const struct profil_session *parent,
 	struct profil_session *session;
 	struct profil_ctx *ctx;
 
-	if (!profil_user_charge(user))
+	if (!profil_charge(user))
 		return NULL;
 	profil_user_hold(user);
 	if (!profil_clock_get_running())
@@ -338,7 +345,7 @@ static struct profil_ctx *profil_ctx_new(void)
 
 	if (!user)
 		return ERR_PTR(-ENOMEM);
-	if (!profil_user_charge(user)) {
+	if (!profil_charge(user)) {
 		profil_user_put(user);
 		return ERR_PTR(-EAGAIN);
 	}

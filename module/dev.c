@@ -17,7 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "profil_private.h"
-#include "watch.h"
+#include "watcher.h"
 
 #define PROFIL_SET_FLAGS	(PROFIL_SET_CHECK | \
 				 PROFIL_SET_USER_ONLY | \
@@ -353,7 +353,7 @@ static struct profil_watcher *profil_file_watcher(struct file *file)
 static void profil_watch_end(struct profil_watcher *watcher)
 {
 	profil_watch_stop(watcher);
-	profil_watch_put(watcher);
+	profil_watcher_put(watcher);
 }
 
 static int profil_watch(struct file *file, union profil_argument *argument,
@@ -422,6 +422,7 @@ static int profil_watch_request_stop(struct file *file,
 	if (!watcher || err)
 		return err;
 	profil_watch_stop(watcher);
+	profil_table_settle(watcher);
 	return to ? profil_watch_report(watcher, argument, to) : 0;
 }
 

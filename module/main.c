@@ -8,16 +8,19 @@
  *   user.c			how much a user may have
  *   config.c			the parsed request, and its counters' memory
  *   region.[ch]		from a program counter to a counter
- *   session.c			one profile from beginning to end, and its stats
+ *   session.c			stats of sessions
+ *   probes.c			the tracepoints, registered while they are needed
  *   tick.c			when ticks come, and their outcomes
  *   schedule.h			the times of the ticks
  *   counter.h			adding to a counter
- *   pending.c			ticks whose counter's page is missing
+ *   flush.c			sessions from beginning to end, their pending lists
+ *   fault.c			counters whose page is missing
  *   watch.c			a watch from beginning to end, and its stats
+ *   watcher.c			the memory of a watch
  *   member.c			which processes are in a watch
  *   table.c			the table of a watch
  *   profil_private.h		shared declarations; the order of the locks
- *   watch.h			those that only watches need
+ *   watcher.h			those that only watches need
  *   profil_kunit.c		KUnit tests, a module of its own
  *
  * Context: load and unload.
@@ -28,7 +31,7 @@
 #include <linux/string.h>
 
 #include "profil_private.h"
-#include "watch.h"
+#include "watcher.h"
 
 static char *clock = "perf";
 module_param(clock, charp, 0444);
@@ -38,6 +41,7 @@ struct profil_limits profil_limits = {
 	.max_regions = 4096,
 	.max_profiles = 4096,
 	.max_watch_kb = 65536,
+	.watch_scope = PROFIL_SCOPE_INSPECT,
 	.min_period_us = 60,
 };
 
@@ -47,11 +51,15 @@ MODULE_PARM_DESC(max_regions,
 
 module_param_named(max_profiles, profil_limits.max_profiles, uint, 0644);
 MODULE_PARM_DESC(max_profiles,
-		 "Profiled processes of a user at a time (default 4096)");
+		 "Profiled, and watched, processes of a user at a time (default 4096)");
 
 module_param_named(max_watch_kb, profil_limits.max_watch_kb, uint, 0644);
 MODULE_PARM_DESC(max_watch_kb,
 		 "Memory of the watches of a user, in KiB (default 65536)");
+
+module_param_named(watch_scope, profil_limits.watch_scope, uint, 0644);
+MODULE_PARM_DESC(watch_scope,
+		 "Whom users may watch: 0 nobody, 1 descendants, 2 as ptrace (default 2)");
 
 module_param_named(min_period_us, profil_limits.min_period_us, uint, 0444);
 MODULE_PARM_DESC(min_period_us,
@@ -91,6 +99,8 @@ static int __init profil_check_parameters(enum profil_clock *kind)
 	return profil_check_clock(kind) ?:
 	       profil_check_limit("max_regions", profil_limits.max_regions,
 				  1, 65536) ?:
+	       profil_check_limit("watch_scope", profil_limits.watch_scope,
+				  PROFIL_SCOPE_NOBODY, PROFIL_SCOPE_INSPECT) ?:
 	       profil_check_limit("min_period_us", profil_limits.min_period_us,
 				  10, PROFIL_FAST_PERIOD_NS / 1000);
 }
@@ -106,16 +116,16 @@ static int __init profil_init(void)
 	err = profil_pending_init();
 	if (err)
 		return err;
-	err = profil_clock_init(kind);
+	err = profil_probes_init() ?: profil_tick_init(kind);
 	if (err)
 		goto exit_pending;
 	err = profil_dev_init();
 	if (err)
-		goto exit_clock;
+		goto exit_tick;
 	return 0;
 
-exit_clock:
-	profil_clock_exit();
+exit_tick:
+	profil_tick_exit();
 exit_pending:
 	profil_pending_exit();
 	return err;
@@ -125,8 +135,9 @@ static void __exit profil_exit(void)
 {
 	profil_dev_exit();
 	profil_session_wait_for_all();
-	profil_watch_wait_for_all();
-	profil_clock_exit();
+	profil_watcher_wait_for_all();
+	profil_probes_exit();
+	profil_tick_exit();
 	profil_pending_exit();
 }
 

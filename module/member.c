@@ -21,7 +21,9 @@
 #include <linux/cgroup.h>
 #include <linux/file.h>
 #include <linux/hashtable.h>
+#include <linux/idr.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/ptrace.h>
 #include <linux/sched/coredump.h>
 #ifndef PROFIL_NO_EXEC_STATE
@@ -32,13 +34,13 @@
 #include <linux/user_namespace.h>
 
 #include "profil_private.h"
-#include "watch.h"
+#include "watcher.h"
 
 DEFINE_READ_MOSTLY_HASHTABLE(profil_members, PROFIL_MEMBER_BITS);
 
 static DEFINE_RAW_SPINLOCK(profil_member_lock);
 
-/* Watches of many processes. */
+/* Watches of many processes; written under profil_member_lock, read by RCU. */
 static LIST_HEAD(profil_wide);
 
 /* --- who may */
@@ -82,7 +84,7 @@ static bool profil_may_trace(const struct profil_watcher *watcher,
 #ifdef MODULE
 	return true;
 #else
-	return profil_watch_is_perfmon(watcher) ||
+	return profil_watcher_is_perfmon(watcher) ||
 	       ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS);
 #endif
 }
@@ -116,20 +118,40 @@ static bool profil_has_no_more(const struct cred *cred,
 static bool profil_may_inspect(const struct profil_watcher *watcher,
 			       struct task_struct *task)
 {
-	const struct user_namespace *dump_ns = profil_dump_ns(task);
 	const struct cred *cred = watcher->cred;
 	const struct cred *other = __task_cred(task);
-	bool may;
+	const struct user_namespace *dump_ns;
 
-	if (profil_watch_is_perfmon(watcher))
+	if (profil_watcher_is_perfmon(watcher))
 		return true;
-	if (!dump_ns)
+	if (!profil_cred_capable(cred, other->user_ns, CAP_SYS_PTRACE) &&
+	    !(profil_is_same_user(cred, other) &&
+	      profil_has_no_more(cred, other)))
 		return false;
-	may = profil_cred_capable(cred, other->user_ns, CAP_SYS_PTRACE) ||
-	      (profil_is_same_user(cred, other) &&
-	       profil_has_no_more(cred, other));
-	return may && (profil_is_dumpable(task) ||
-		       profil_cred_capable(cred, dump_ns, CAP_SYS_PTRACE));
+	/*
+	 * A task that takes on other credentials is marked as not dumpable
+	 * before: who finds the new ones must find that. Pairs with the barrier
+	 * in commit_creds().
+	 */
+	smp_rmb();
+	dump_ns = profil_dump_ns(task);
+	return dump_ns && (profil_is_dumpable(task) ||
+			   profil_cred_capable(cred, dump_ns, CAP_SYS_PTRACE));
+}
+
+/*
+ * Is a process the current one or a descendant of it, and so in the scope of
+ * users if that is restricted? Context: under rcu_read_lock().
+ */
+static bool profil_is_in_scope(const struct profil_watcher *watcher,
+			       struct task_struct *task)
+{
+	if (profil_watcher_is_perfmon(watcher) ||
+	    READ_ONCE(profil_limits.watch_scope) != PROFIL_SCOPE_DESCENDANTS)
+		return true;
+	while (task->pid && !same_thread_group(task, current))
+		task = rcu_dereference(task->real_parent);
+	return task->pid;
 }
 
 /*
@@ -148,6 +170,37 @@ static struct task_struct *profil_find_thread(struct task_struct *leader)
 
 /* --- members; profil_member_lock held */
 
+/*
+ * Members of users without CAP_PERFMON in one chain of the hash table, which
+ * context switches walk: each user has less than one on average.
+ */
+#define PROFIL_MEMBER_CHAIN	32
+
+static bool profil_chain_has_room(const struct signal_struct *signal)
+{
+	struct profil_member *member;
+	unsigned int nr = 0;
+
+	hlist_for_each_entry(member, profil_member_bucket(signal), node)
+		nr += !profil_watcher_is_perfmon(member->watcher);
+	return nr < PROFIL_MEMBER_CHAIN;
+}
+
+/* Only users without CAP_PERFMON have limits. */
+static bool profil_member_charge(const struct profil_watcher *watcher,
+				 const struct signal_struct *signal)
+{
+	return profil_watcher_is_perfmon(watcher) ||
+	       (profil_chain_has_room(signal) &&
+		profil_user_charge_member(watcher->user));
+}
+
+static void profil_member_uncharge(const struct profil_watcher *watcher)
+{
+	if (!profil_watcher_is_perfmon(watcher))
+		profil_user_uncharge_member(watcher->user);
+}
+
 static void profil_member_reuse(struct rcu_head *rcu)
 {
 	struct profil_member *member =
@@ -156,17 +209,18 @@ static void profil_member_reuse(struct rcu_head *rcu)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&watcher->lock, flags);
-	member->next = watcher->free_members;
-	watcher->free_members = member;
+	rcu->next = watcher->free_members;
+	watcher->free_members = rcu;
 	watcher->nr_members--;
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
-	profil_watch_put(watcher);
+	profil_member_uncharge(watcher);
+	profil_watcher_put(watcher);
 }
 
 static void profil_member_remove(struct profil_member *member)
 {
 	hlist_del_init_rcu(&member->node);
-	profil_watch_get(member->watcher);
+	profil_watcher_get(member->watcher);
 	call_rcu(&member->rcu, profil_member_reuse);
 }
 
@@ -190,22 +244,32 @@ static bool profil_is_taken(const struct profil_watcher *watcher,
  */
 static struct profil_member *
 profil_member_new(struct profil_watcher *watcher,
-		  const struct signal_struct *signal)
+		  const struct task_struct *task)
 {
-	struct profil_member *member = NULL;
+	const struct signal_struct *signal = task->signal;
+	u32 room = profil_watcher_room(watcher, watcher->request.processes,
+				       __task_cred(task)->uid);
+	struct profil_member *member;
+	struct rcu_head *free = NULL;
 
 	if (profil_is_taken(watcher, signal))
 		return ERR_PTR(-EBUSY);
+	if (!profil_member_charge(watcher, signal))
+		return ERR_PTR(-ENOSPC);
 	raw_spin_lock(&watcher->lock);
-	if (READ_ONCE(watcher->state) == PROFIL_STATE_ON)
-		member = watcher->free_members;
-	if (member) {
-		watcher->free_members = member->next;
+	if (READ_ONCE(watcher->state) == PROFIL_STATE_ON &&
+	    watcher->nr_members < room)
+		free = watcher->free_members;
+	if (free) {
+		watcher->free_members = free->next;
 		watcher->nr_members++;
 	}
 	raw_spin_unlock(&watcher->lock);
-	if (!member)
+	if (!free) {
+		profil_member_uncharge(watcher);
 		return ERR_PTR(-ENOSPC);
+	}
+	member = container_of(free, struct profil_member, rcu);
 	WRITE_ONCE(member->signal, signal);
 	return member;
 }
@@ -215,6 +279,15 @@ static void profil_member_add(struct profil_member *member, u32 image)
 	/* Pairs with the acquire in profil_reader_update(). */
 	smp_store_release(&member->image, image);
 	hlist_add_head_rcu(&member->node, profil_member_bucket(member->signal));
+}
+
+/* Return: has its image changed? */
+static bool profil_member_set(struct profil_member *member, u32 image)
+{
+	bool changed = member->image != image;
+
+	WRITE_ONCE(member->image, image);
+	return changed;
 }
 
 /* Return: the image of a process, or 0 if it takes no ticks or is NULL. */
@@ -243,9 +316,22 @@ static bool profil_is_in_cgroup(const struct profil_watcher *watcher,
 #endif
 }
 
+/*
+ * A process in a PID namespace can name no process outside of it: neither may
+ * its watch have one.
+ */
+static bool profil_can_name(const struct profil_watcher *watcher,
+			    struct task_struct *task)
+{
+	return profil_watcher_is_perfmon(watcher) ||
+	       task_tgid_nr_ns(task, watcher->pid_ns);
+}
+
 static bool profil_is_target(const struct profil_watcher *watcher,
 			     struct task_struct *task)
 {
+	if (!profil_can_name(watcher, task))
+		return false;
 	switch (watcher->request.target) {
 	case PROFIL_WATCH_USER:
 		return uid_eq(__task_cred(task)->uid, watcher->uid);
@@ -273,8 +359,9 @@ static bool profil_belongs(struct profil_watcher *watcher,
  * @parent: the image that it has, or that of its parent; or 0
  *
  * Context: under rcu_read_lock(), profil_member_lock held.
+ * Return: has its image changed?
  */
-static void profil_wide_update(struct profil_watcher *watcher,
+static bool profil_wide_update(struct profil_watcher *watcher,
 			       struct task_struct *task,
 			       const struct linux_binprm *bprm, u32 parent)
 {
@@ -282,69 +369,86 @@ static void profil_wide_update(struct profil_watcher *watcher,
 	bool is_new = !member;
 	u32 image, exe;
 
-	if (!profil_belongs(watcher, task)) {
-		if (member)
-			WRITE_ONCE(member->image, PROFIL_MEMBER_OFF);
-		return;
-	}
+	if (!profil_belongs(watcher, task))
+		return member && profil_member_set(member, PROFIL_MEMBER_OFF);
 	if (is_new)
-		member = profil_member_new(watcher, task->signal);
+		member = profil_member_new(watcher, task);
 	else if (member->image == PROFIL_MEMBER_OFF &&
 		 profil_is_taken(watcher, task->signal))
 		member = ERR_PTR(-EBUSY);
 	if (IS_ERR(member)) {
 		atomic64_inc(&watcher->unfollowed);
-		return;
+		return false;
 	}
 	exe = bprm ? profil_exe_object(watcher, bprm) :
 		     watcher->images[parent].exe;
 	image = profil_table_image(watcher, task, exe, parent);
-	if (is_new)
-		profil_member_add(member, image);
-	else
-		WRITE_ONCE(member->image, image);
+	if (!is_new)
+		return profil_member_set(member, image);
+	profil_member_add(member, image);
+	return true;
 }
 
 /* --- tracepoints */
+
+/* Is there a watch of many processes that a process may join? */
+static bool profil_is_wanted(struct task_struct *task)
+{
+	struct profil_watcher *watcher;
+	bool wanted = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(watcher, &profil_wide, wide)
+		wanted = wanted || profil_is_target(watcher, task);
+	rcu_read_unlock();
+	return wanted;
+}
 
 /*
  * A process forks, executes a program, or is moved: have the watches follow.
  * @child: the child, or @task
  * @bprm: the program that it executes, or NULL
  * @follow: for a watch that the process is in by itself
+ *
+ * Return: has an image of the process changed, or has it joined a watch?
  */
-static __always_inline void
+static __always_inline bool
 profil_follow(struct task_struct *task, struct task_struct *child,
 	      struct linux_binprm *bprm,
-	      void (*follow)(struct profil_member *member,
+	      bool (*follow)(struct profil_member *member,
 			     struct task_struct *child,
 			     struct linux_binprm *bprm))
 {
 	struct profil_watcher *watcher;
 	struct profil_member *member;
 	unsigned long flags;
+	bool changed = false;
 
-	if (list_empty(&profil_wide) &&
-	    hlist_empty(profil_member_bucket(task->signal)))
-		return;
+	/*
+	 * Either this finds a watch that begins, or that finds the process as it
+	 * is now: pairs with the barriers in profil_join_process() and
+	 * profil_members_begin().
+	 */
+	smp_mb();
+	if (hlist_empty(profil_member_bucket(task->signal)) &&
+	    !profil_is_wanted(child))
+		return false;
 	raw_spin_lock_irqsave(&profil_member_lock, flags);
 	rcu_read_lock();
 	profil_for_each_member(member, task->signal)
-		if (!profil_watch_is_wide(member->watcher))
-			follow(member, child, bprm);
+		if (!profil_watcher_is_wide(member->watcher))
+			changed |= follow(member, child, bprm);
 	list_for_each_entry(watcher, &profil_wide, wide) {
 		member = profil_member_find(watcher, task->signal);
-		profil_wide_update(watcher, child, bprm,
-				   profil_member_image(member));
-		/* One that is moved may run meanwhile. */
-		if (task == child && !bprm)
-			profil_watch_refresh_later(watcher);
+		changed |= profil_wide_update(watcher, child, bprm,
+					      profil_member_image(member));
 	}
 	rcu_read_unlock();
 	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+	return changed;
 }
 
-static void profil_follow_fork(struct profil_member *parent,
+static bool profil_follow_fork(struct profil_member *parent,
 			       struct task_struct *child,
 			       struct linux_binprm *unused)
 {
@@ -353,14 +457,15 @@ static void profil_follow_fork(struct profil_member *parent,
 
 	if (!profil_is_image_on(parent->image) ||
 	    !(watcher->request.flags & PROFIL_WATCH_CHILDREN))
-		return;
-	member = profil_member_new(watcher, child->signal);
-	if (IS_ERR(member))
+		return false;
+	member = profil_member_new(watcher, child);
+	if (IS_ERR(member)) {
 		atomic64_inc(&watcher->unfollowed);
-	else
-		profil_member_add(member,
-				  profil_table_inherit(watcher, child,
+		return false;
+	}
+	profil_member_add(member, profil_table_inherit(watcher, child,
 						       parent->image));
+	return true;
 }
 
 /**
@@ -374,7 +479,7 @@ void profil_members_fork(struct task_struct *parent, struct task_struct *child)
 		profil_follow(parent, child, NULL, profil_follow_fork);
 }
 
-static void profil_follow_exec(struct profil_member *member,
+static bool profil_follow_exec(struct profil_member *member,
 			       struct task_struct *task,
 			       struct linux_binprm *bprm)
 {
@@ -382,16 +487,16 @@ static void profil_follow_exec(struct profil_member *member,
 	u32 parent = profil_member_image(member);
 
 	if (member->image == PROFIL_MEMBER_OFF)
-		return;
+		return false;
 	if (!profil_may_inspect(watcher, task)) {
 		atomic64_inc(&watcher->withheld);
-		WRITE_ONCE(member->image, PROFIL_MEMBER_OFF);
-		return;
+		return profil_member_set(member, PROFIL_MEMBER_OFF);
 	}
-	WRITE_ONCE(member->image,
-		   profil_table_image(watcher, task,
-				      profil_exe_object(watcher, bprm),
-				      parent));
+	return profil_member_set(member,
+				 profil_table_image(watcher, task,
+						    profil_exe_object(watcher,
+								      bprm),
+						    parent));
 }
 
 /**
@@ -400,27 +505,45 @@ static void profil_follow_exec(struct profil_member *member,
  */
 void profil_members_exec(struct linux_binprm *bprm)
 {
-	/*
-	 * Either this finds a watch that begins, or that finds the credentials
-	 * after the exec: pairs with the barriers in profil_join_process() and
-	 * profil_members_begin().
-	 */
-	smp_mb();
 	profil_follow(current, current, bprm, profil_follow_exec);
 }
 
-static void profil_follow_move(struct profil_member *member,
+static bool profil_follow_move(struct profil_member *member,
 			       struct task_struct *task,
 			       struct linux_binprm *unused)
 {
 	struct profil_watcher *watcher = member->watcher;
 	u32 image = profil_member_image(member);
 
-	if (image)
-		WRITE_ONCE(member->image,
-			   profil_table_image(watcher, task,
-					      watcher->images[image].exe,
-					      image));
+	return image &&
+	       profil_member_set(member,
+				 profil_table_image(watcher, task,
+						    watcher->images[image].exe,
+						    image));
+}
+
+/*
+ * The rights of the process cannot be looked at now: it leaves the watches that
+ * it is no target of any more, and joins none.
+ */
+static bool profil_move_unseen(struct task_struct *task)
+{
+	struct profil_watcher *watcher;
+	struct profil_member *member;
+	unsigned long flags;
+	bool changed = false;
+
+	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	list_for_each_entry(watcher, &profil_wide, wide) {
+		member = profil_member_find(watcher, task->signal);
+		if (!profil_is_target(watcher, task))
+			changed |= member &&
+				   profil_member_set(member, PROFIL_MEMBER_OFF);
+		else if (!profil_member_image(member))
+			atomic64_inc(&watcher->unfollowed);
+	}
+	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+	return changed;
 }
 
 /*
@@ -428,34 +551,34 @@ static void profil_follow_move(struct profil_member *member,
  * rcu_read_lock(), so that a task that lives is not freed, which removes its
  * members, before it is one.
  */
-static void profil_move(struct task_struct *task)
+static bool profil_move(struct task_struct *task)
 {
-	struct profil_watcher *watcher;
-	unsigned long flags;
+	bool changed;
 
-	if (spin_trylock(&task->alloc_lock)) {
-		profil_follow(task, task, NULL, profil_follow_move);
-		spin_unlock(&task->alloc_lock);
-		return;
-	}
-	raw_spin_lock_irqsave(&profil_member_lock, flags);
-	list_for_each_entry(watcher, &profil_wide, wide)
-		atomic64_inc(&watcher->unfollowed);
-	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+	if (!spin_trylock(&task->alloc_lock))
+		return profil_move_unseen(task);
+	changed = profil_follow(task, task, NULL, profil_follow_move);
+	spin_unlock(&task->alloc_lock);
+	return changed;
 }
 
 /**
  * profil_members_move() - a process has been moved to another cgroup
  * @task: a task of it; those that are not leaders do not matter
+ *
+ * Return: have CPUs that run it to notice?
  */
-void profil_members_move(struct task_struct *task)
+bool profil_members_move(struct task_struct *task)
 {
+	bool changed;
+
 	if (!thread_group_leader(task))
-		return;
+		return false;
 	rcu_read_lock();
-	if (atomic_read(&task->signal->live))
-		profil_move(profil_find_thread(task));
+	changed = atomic_read(&task->signal->live) &&
+		  profil_move(profil_find_thread(task));
 	rcu_read_unlock();
+	return changed;
 }
 
 /**
@@ -480,9 +603,11 @@ void profil_members_free(struct task_struct *task)
 
 /* --- beginning and end */
 
-/* Context: under rcu_read_lock(). */
-static bool profil_may_join(const struct profil_watcher *watcher,
-			    struct task_struct *leader)
+/*
+ * Not inline, so that a test can delay it. Context: under rcu_read_lock().
+ */
+static noinline bool profil_may_join(const struct profil_watcher *watcher,
+				     struct task_struct *leader)
 {
 	struct task_struct *task = profil_find_thread(leader);
 	bool may;
@@ -500,7 +625,7 @@ static struct profil_member *profil_join_waiting(struct profil_watcher *watcher,
 	struct profil_member *member;
 
 	raw_spin_lock_irq(&profil_member_lock);
-	member = profil_member_new(watcher, task->signal);
+	member = profil_member_new(watcher, task);
 	if (!IS_ERR(member))
 		profil_member_add(member, PROFIL_MEMBER_WAITING);
 	raw_spin_unlock_irq(&profil_member_lock);
@@ -524,7 +649,8 @@ static int profil_join_process(struct profil_watcher *watcher)
 
 	if (!task || !atomic_read(&task->signal->live))
 		return -ESRCH;
-	if (!profil_may_trace(watcher, task) || !profil_may_join(watcher, task))
+	if (!profil_is_in_scope(watcher, task) ||
+	    !profil_may_trace(watcher, task) || !profil_may_join(watcher, task))
 		return -EPERM;
 	member = profil_join_waiting(watcher, task);
 	if (IS_ERR(member))
@@ -558,6 +684,28 @@ static void profil_join_wide(struct profil_watcher *watcher,
 	task_unlock(task);
 }
 
+/* By their numbers: there may be so many that others must run in between. */
+static void profil_join_all(struct profil_watcher *watcher)
+{
+	struct pid_namespace *ns = watcher->pid_ns;
+	struct task_struct *task;
+	struct pid *pid;
+	int nr = 1;
+
+	while (profil_watcher_is_perfmon(watcher) && ns->parent)
+		ns = ns->parent;
+	do {
+		rcu_read_lock();
+		pid = idr_get_next(&ns->idr, &nr);
+		task = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+		if (task)
+			profil_join_wide(watcher, task);
+		rcu_read_unlock();
+		nr++;
+		cond_resched();
+	} while (pid);
+}
+
 /* Have fork and exec know the watch, or -EBUSY. */
 static int profil_wide_add(struct profil_watcher *watcher)
 {
@@ -567,12 +715,12 @@ static int profil_wide_add(struct profil_watcher *watcher)
 	raw_spin_lock_irq(&profil_member_lock);
 	list_for_each_entry(other, &profil_wide, wide)
 		if (other->slot == watcher->slot &&
-		    (profil_watch_is_perfmon(other) ||
+		    (profil_watcher_is_perfmon(other) ||
 		     profil_user_payer(other->user) ==
 		     profil_user_payer(watcher->user)))
 			err = -EBUSY;
 	if (!err)
-		list_add(&watcher->wide, &profil_wide);
+		list_add_rcu(&watcher->wide, &profil_wide);
 	raw_spin_unlock_irq(&profil_member_lock);
 	return err;
 }
@@ -589,10 +737,9 @@ static int profil_wide_add(struct profil_watcher *watcher)
  */
 int profil_members_begin(struct profil_watcher *watcher)
 {
-	struct task_struct *task;
 	int err;
 
-	if (!profil_watch_is_wide(watcher)) {
+	if (!profil_watcher_is_wide(watcher)) {
 		rcu_read_lock();
 		err = profil_join_process(watcher);
 		rcu_read_unlock();
@@ -603,10 +750,7 @@ int profil_members_begin(struct profil_watcher *watcher)
 		return err;
 	/* Pairs with the barrier in profil_members_exec(). */
 	smp_mb();
-	rcu_read_lock();
-	for_each_process(task)
-		profil_join_wide(watcher, task);
-	rcu_read_unlock();
+	profil_join_all(watcher);
 	return 0;
 }
 
@@ -621,11 +765,16 @@ void profil_members_end(struct profil_watcher *watcher)
 	u32 i;
 
 	raw_spin_lock_irq(&profil_member_lock);
-	list_del_init(&watcher->wide);
+	list_del_rcu(&watcher->wide);
 	raw_spin_unlock_irq(&profil_member_lock);
 	for (i = 0; i < watcher->request.processes; i++) {
+		struct hlist_node *node = &watcher->members[i].node;
+
 		raw_spin_lock_irq(&profil_member_lock);
-		hlist_del_init_rcu(&watcher->members[i].node);
+		if (!hlist_unhashed(node)) {
+			hlist_del_init_rcu(node);
+			profil_member_uncharge(watcher);
+		}
 		raw_spin_unlock_irq(&profil_member_lock);
 		cond_resched();
 	}

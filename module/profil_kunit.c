@@ -79,7 +79,7 @@ static void contract_vectors(struct kunit *test)
 			u64 bsd = index_of(0, 1, &region, pc);
 			u64 svr4 = index_of(SVR4, 1, &region, pc);
 
-			KUNIT_EXPECT_EQ_MSG(test, bsd, vectors[v].bins[d],
+			KUNIT_EXPECT_EQ_MSG(test, bsd, vectors[v].counters[d],
 					    "vector %d, distance %d", v, d);
 			KUNIT_EXPECT_EQ_MSG(test, svr4, vectors[v].svr4[d],
 					    "vector %d, distance %d", v, d);

@@ -61,11 +61,18 @@ struct vm_area_struct;
 /* restrict_fastprof refuses periods shorter than this. */
 #define PROFIL_UNRESTRICTED_PERIOD_NS	10000000
 
+/* Whom users without CAP_PERFMON may watch. */
+#define PROFIL_SCOPE_NOBODY		0
+#define PROFIL_SCOPE_DESCENDANTS	1	/* and themselves */
+#define PROFIL_SCOPE_INSPECT		2	/* all that they may inspect */
+
 /**
  * struct profil_limits - module parameters
  * @max_regions: regions of a session
- * @max_profiles: profiled address spaces of a user at a time
+ * @max_profiles: profiled address spaces of a user at a time, and, for a user
+ *	without CAP_PERFMON, processes in watches
  * @max_watch_kb: memory of the watches of a user without CAP_PERFMON
+ * @watch_scope: PROFIL_SCOPE_*, whom users without CAP_PERFMON may watch
  * @min_period_us: shortest period
  * @restrict_fastprof: refuse periods below PROFIL_UNRESTRICTED_PERIOD_NS
  *
@@ -75,6 +82,7 @@ struct profil_limits {
 	unsigned int max_regions;
 	unsigned int max_profiles;
 	unsigned int max_watch_kb;
+	unsigned int watch_scope;
 	unsigned int min_period_us;
 	bool restrict_fastprof;
 };
@@ -85,15 +93,31 @@ extern struct profil_limits profil_limits;
 
 struct profil_user;
 
+enum profil_charge {
+	PROFIL_CHARGE_CTXS,	/* contexts */
+	PROFIL_CHARGE_FLUSHES,	/* works that are running */
+	PROFIL_CHARGE_PAGES,	/* memory of watches, in pages */
+	PROFIL_CHARGES
+};
+
+/*
+ * Works of a user at a time. Each may wait for memory and, when a process
+ * ends meanwhile, for what its files are waiting for. Enough for one on each
+ * CPU that waits for nothing, and few beside the 512 that the workqueue runs.
+ */
+#define PROFIL_MAX_FLUSHES	(8 + num_online_cpus())
+
 struct profil_user *profil_user_get(void);
 struct profil_user *profil_user_hold(struct profil_user *user);
 void profil_user_put(struct profil_user *user);
-bool profil_user_charge(struct profil_user *user);
-void profil_user_uncharge(struct profil_user *user);
-bool profil_user_begin_flush(struct profil_user *user);
-void profil_user_end_flush(struct profil_user *user);
+bool profil_user_charge(struct profil_user *user, enum profil_charge what,
+			u64 n, u64 max);
+void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
+			  u64 n);
 struct profil_user *profil_user_payer(struct profil_user *user);
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
+bool profil_user_charge_member(struct profil_user *user);
+void profil_user_uncharge_member(struct profil_user *user);
 void profil_user_expect_uncharge(struct profil_user *user);
 void profil_user_uncharge_watch(struct profil_user *user, u64 pages);
 
@@ -142,7 +166,7 @@ profil_config_address(const struct profil_config *config, u32 region, u64 index)
 	return config->map.counters[region].base + (index << config->map.width_shift);
 }
 
-/* session.c: one profile of one address space, from its beginning to its end */
+/* session.c: stats of sessions */
 
 /**
  * struct profil_file - an open file of the device
@@ -263,18 +287,10 @@ struct profil_session {
 
 struct profil_file *profil_file_create(void);
 void profil_file_put(struct profil_file *file);
-
-struct profil_session *profil_session_create(struct profil_config *config,
-					     struct mm_struct *mm,
-					     struct profil_file *file,
-					     struct profil_user *user);
-void profil_session_put(struct profil_session *session);
 void profil_session_read(struct profil_session *session,
 			 struct profil_status *status,
 			 struct profil_region_status *regions, u32 nr);
-void profil_session_stop(struct profil_session *session);
 void profil_session_record(struct profil_session *session);
-void profil_session_wait_for_all(void);
 
 static inline bool profil_session_is_on(const struct profil_session *session)
 {
@@ -294,18 +310,45 @@ static inline bool profil_region_is_on(const struct profil_session *session,
 	return READ_ONCE(session->stats[region].state) == PROFIL_REGION_ON;
 }
 
-/* pending.c: ticks whose counter's page is missing */
+/* fault.c: counters whose page is missing */
+
+/**
+ * struct profil_attempt - one attempt to write an entry
+ * @err: 0 or PROFIL_COUNTER_FULL; -EAGAIN, try later; or another error: the
+ *	ticks are lost
+ * @why: if not PROFIL_REGION_ON, the region goes off
+ * @clipped: how many of the ticks found the counter full
+ */
+struct profil_attempt {
+	int err;
+	enum profil_region_state why;
+	u32 clipped;
+};
+
+void profil_attempt_mm(struct profil_session *session,
+		       const struct profil_pending_entry *entry,
+		       struct profil_attempt *attempt);
+void profil_attempt_file(struct profil_session *session,
+			 const struct profil_pending_entry *entry,
+			 struct profil_attempt *attempt);
+
+/* flush.c: sessions from beginning to end, and their pending lists */
 
 extern struct workqueue_struct *profil_wq;
 
 int profil_pending_init(void);
 void profil_pending_exit(void);
-void profil_pending_setup(struct profil_session *session);
+struct profil_session *profil_session_create(struct profil_config *config,
+					     struct mm_struct *mm,
+					     struct profil_file *file,
+					     struct profil_user *user);
+void profil_session_put(struct profil_session *session);
+void profil_session_stop(struct profil_session *session);
+void profil_session_wait_for_all(void);
 void profil_pending_add(struct profil_session *session, u32 region, u64 index,
 			u32 nr);
 void profil_flush_begin(struct profil_session *session);
 void profil_flush_end(struct profil_session *session);
-void profil_flush_last(struct profil_session *session);
 void profil_flush_exit(struct profil_session *session);
 
 /* ctx.c: the profile of an address space */
@@ -379,13 +422,22 @@ static inline struct profil_ctx *profil_ctx_find(const struct mm_struct *mm)
 
 /* tick.c: when ticks come, and their outcomes */
 
-int profil_clock_init(enum profil_clock clock);
-void profil_clock_exit(void);
+int profil_tick_init(enum profil_clock clock);
+void profil_tick_exit(void);
 enum profil_clock profil_clock_kind(void);
+void profil_clock_refresh(struct mm_struct *mm);
+void profil_clock_look(void);
+void profil_tick_exec(void);
+void profil_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state);
+
+/* probes.c: the tracepoints, while there is a profile or a watch */
+
+int profil_probes_init(void);
+void profil_probes_exit(void);
 int profil_clock_get(void);
 bool profil_clock_get_running(void);
 void profil_clock_put(void);
-void profil_clock_refresh(struct mm_struct *mm);
 
 /* dev.c: the requests of /dev/profil */
 

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * session.c - sessions, and the stats of ended sessions
+ * session.c - stats of sessions, and of those that have ended
  *
  * No process can request the status of a profile once its address space is
  * gone, and a process that is killed has no chance to. So a session that ends
  * adds its stats to the open file by which it was begun; one that was inherited
  * has the file of its parent.
  *
- * Context: process, may sleep, profil_session_create() also in fork with
- * mmap_lock held for writing.
+ * Context: process, may sleep.
  */
-#include <linux/irq_work.h>
-#include <linux/mm.h>
-#include <linux/sched/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
 
 #include "profil_private.h"
-
-/* Sessions that have not been freed. */
-static atomic_t profil_nr_sessions = ATOMIC_INIT(0);
 
 /**
  * profil_file_create() - stats of no session
@@ -41,77 +34,6 @@ void profil_file_put(struct profil_file *file)
 {
 	if (refcount_dec_and_test(&file->refs))
 		kfree(file);
-}
-
-static void profil_session_free(struct work_struct *work)
-{
-	struct profil_session *session =
-		container_of(work, struct profil_session, free);
-
-	irq_work_sync(&session->pending.kick);
-	/* If the program unmapped its anchor these may be left */
-	profil_flush_exit(session);
-	profil_session_record(session);
-	profil_file_put(session->file);
-	profil_config_put(session->config);
-	profil_user_put(session->user);
-	mmdrop(session->mm);
-	kvfree(session);
-	if (atomic_dec_and_test(&profil_nr_sessions))
-		wake_up_var(&profil_nr_sessions);
-}
-
-/* Drop a reference to a session. The last one may be that of an interrupt. */
-void profil_session_put(struct profil_session *session)
-{
-	if (!refcount_dec_and_test(&session->refs))
-		return;
-	if (hardirq_count())
-		queue_work(profil_wq, &session->free);
-	else
-		profil_session_free(&session->free);
-}
-
-/**
- * profil_session_create() - make a session that has taken no tick yet
- * @config: its parsed request; gets a reference
- * @mm: its address space
- * @file: where its stats go; gets a reference
- * @user: the user to charge; gets a reference
- *
- * Return: a session with one reference, or NULL.
- */
-struct profil_session *profil_session_create(struct profil_config *config,
-					     struct mm_struct *mm,
-					     struct profil_file *file,
-					     struct profil_user *user)
-{
-	u32 nr = config->map.nr_regions;
-	struct profil_session *session;
-	u32 i;
-
-	session = kvzalloc(struct_size(session, stats, nr), GFP_KERNEL_ACCOUNT);
-	if (!session)
-		return NULL;
-	atomic_inc(&profil_nr_sessions);
-	refcount_inc(&config->refs);
-	session->config = config;
-	mmgrab(mm);
-	session->mm = mm;
-	refcount_inc(&file->refs);
-	session->file = file;
-	spin_lock(&file->lock);
-	file->running++;
-	spin_unlock(&file->lock);
-	session->user = profil_user_hold(user);
-	session->state = PROFIL_STATE_ON;
-	refcount_set(&session->refs, 1);
-	mutex_init(&session->flush);
-	profil_pending_setup(session);
-	INIT_WORK(&session->free, profil_session_free);
-	for (i = 0; i < nr; i++)
-		session->stats[i].state = config->map.counters[i].state;
-	return session;
 }
 
 /*
@@ -209,21 +131,4 @@ void profil_session_record(struct profil_session *session)
 	file->counts.left_out += status.counts.left_out;
 	file->counts.kernel += status.counts.kernel;
 	spin_unlock(&file->lock);
-}
-
-/**
- * profil_session_stop() - write the last ticks and end
- * @session: of the calling process, published no more and refreshed
- */
-void profil_session_stop(struct profil_session *session)
-{
-	profil_flush_last(session);
-	cmpxchg(&session->state, PROFIL_STATE_ON, PROFIL_STATE_OFF);
-	profil_session_record(session);
-}
-
-/* No new sessions can begin any more, but old ones may have ticks to write. */
-void profil_session_wait_for_all(void)
-{
-	wait_var_event(&profil_nr_sessions, !atomic_read(&profil_nr_sessions));
 }

@@ -13,23 +13,41 @@
  * Context: see each function. Lock: watcher->lock, a leaf.
  */
 #include <linux/cgroup.h>
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
 #include <linux/ptrace.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uidgid.h>
 
 #include "profil_private.h"
 #include "schedule.h"
-#include "watch.h"
+#include "watcher.h"
 
 #define PROFIL_TABLE_PROBES	128
+
+/*
+ * The work that looks up mappings begins a jiffy after the first tick that needs
+ * it; on PREEMPT_RT, where all do, at once, lest too many are those of processes
+ * that have ended by then. It tries each of them again and again, for so long:
+ * with waiters on it, a lock is seldom to be had, and only for a moment. After so
+ * many tries the worker is for others for a jiffy.
+ */
+#define PROFIL_LOOKUP_DELAY	(!IS_ENABLED(CONFIG_PREEMPT_RT))
+#define PROFIL_LOOKUP_TIME	(HZ / 4)
+#define PROFIL_LOOKUP_US	200
+#define PROFIL_LOOKUP_TRIES	100
+
+/* So many look-ups at most with a lock held, and without a reschedule. */
+#define PROFIL_LOOKUP_BATCH	64
 
 /* No such entry, and no room for one. */
 #define PROFIL_FULL		0
@@ -71,7 +89,7 @@ profil_file_place(struct profil_watcher *watcher, const struct inode *inode,
 
 /* Context: watcher->lock held; the caller has a reference to @file. */
 static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
-			     const struct inode *inode)
+			     const struct inode *inode, u32 pid)
 {
 	struct profil_watch_table *table = watcher->table;
 	struct profil_watch_object *entry;
@@ -81,20 +99,23 @@ static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
 	if (object)
 		return object;
 	object = table->nr_objects;
-	if (!place || object == watcher->request.objects)
+	if (!place || object >= profil_watcher_room(watcher,
+						    watcher->request.objects,
+						    current_uid()))
 		return PROFIL_FULL;
 	watcher->files[object] = (struct profil_file_key) {
 		.inode = inode,
 		.device = inode->i_sb->s_dev,
 		.number = inode->i_ino,
 		.generation = inode->i_generation,
+		.uid = current_uid(),
 		.file = get_file(file),
 	};
 	entry = &watcher->objects[object];
 	entry->device = new_encode_dev(inode->i_sb->s_dev);
 	entry->inode = inode->i_ino;
 	entry->generation = inode->i_generation;
-	entry->pid = task_tgid_nr_ns(current, watcher->pid_ns);
+	entry->pid = pid ?: task_tgid_nr_ns(current, watcher->pid_ns);
 	/* Pairs with the acquire in profil_file_place(). */
 	smp_store_release(place, object);
 	/* Pairs with an acquire in user space, and in the worker. */
@@ -105,26 +126,37 @@ static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
 
 static noinline u32 profil_file_add(struct profil_watcher *watcher,
 				    struct file *file,
-				    const struct inode *inode)
+				    const struct inode *inode, u32 pid)
 {
 	unsigned long flags;
 	u32 object;
 
 	raw_spin_lock_irqsave(&watcher->lock, flags);
-	object = profil_file_claim(watcher, file, inode);
+	object = profil_file_claim(watcher, file, inode, pid);
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
 	return object;
 }
 
+/*
+ * A table that is full takes no lock, as every further tick comes here.
+ * @pid: of the process that has it mapped; 0, of the current one
+ */
 static __always_inline u32 profil_file_object(struct profil_watcher *watcher,
 					      struct file *file,
-					      const struct inode *inode)
+					      const struct inode *inode,
+					      u32 pid)
 {
+	u32 *place;
 	u32 object;
 
-	if (likely(profil_file_place(watcher, inode, &object) && object))
+	place = profil_file_place(watcher, inode, &object);
+	if (likely(object))
 		return object;
-	return profil_file_add(watcher, file, inode);
+	if (!place || READ_ONCE(watcher->table->nr_objects) >=
+		      profil_watcher_room(watcher, watcher->request.objects,
+					  current_uid()))
+		return PROFIL_FULL;
+	return profil_file_add(watcher, file, inode, pid);
 }
 
 /**
@@ -139,16 +171,18 @@ static __always_inline u32 profil_file_object(struct profil_watcher *watcher,
 u32 profil_table_object(struct profil_watcher *watcher, struct file *file,
 			const struct inode *inode)
 {
-	return profil_file_object(watcher, file, inode);
+	return profil_file_object(watcher, file, inode, 0);
 }
 
 /* Return: offset in the paths, or 0 if there is no room. */
-static u32 profil_add_name(struct profil_watcher *watcher, const char *name)
+static u32 profil_add_name(struct profil_watcher *watcher, kuid_t uid,
+			   const char *name)
 {
+	u32 room = profil_watcher_room(watcher, watcher->request.names, uid);
 	u32 at = watcher->names_used;
 	size_t size = strlen(name) + 1;
 
-	if (size > watcher->request.names - at)
+	if (at > room || size > room - at)
 		return 0;
 	memcpy(watcher->names + at, name, size);
 	WRITE_ONCE(watcher->names_used, at + size);
@@ -165,29 +199,20 @@ static void profil_name_object(struct profil_watcher *watcher, u32 object,
 	if (!IS_ERR_OR_NULL(path))
 		/* Pairs with an acquire in user space. */
 		smp_store_release(&watcher->objects[object].path,
-				  profil_add_name(watcher, path));
+				  profil_add_name(watcher, key->uid, path));
 	fput(key->file);
-	key->file = NULL;
 }
 
-/**
- * profil_table_name_objects() - find the paths of new objects
- * @work: &struct profil_watcher.naming
- *
- * Context: process, may sleep.
- */
-void profil_table_name_objects(struct work_struct *work)
+/* Find the paths of new objects, in their order. */
+static void profil_name_objects(struct work_struct *work)
 {
 	struct profil_watcher *watcher =
 		container_of(work, struct profil_watcher, naming);
 	char *buffer = kmalloc(PATH_MAX, GFP_KERNEL);
-	u32 object;
 
-	for (object = PROFIL_OBJECT_FILES;
-	     /* Pairs with the release in profil_file_claim(). */
-	     object < smp_load_acquire(&watcher->table->nr_objects); object++) {
-		if (watcher->files[object].file)
-			profil_name_object(watcher, object, buffer);
+	/* Pairs with the release in profil_file_claim(). */
+	while (watcher->named < smp_load_acquire(&watcher->table->nr_objects)) {
+		profil_name_object(watcher, watcher->named++, buffer);
 		cond_resched();
 	}
 	kfree(buffer);
@@ -238,12 +263,16 @@ profil_bucket_add(struct profil_watcher *watcher, u32 image, u32 object,
 	unsigned long flags;
 	bool found;
 
+	if (READ_ONCE(watcher->nr_buckets) >=
+	    profil_watcher_room(watcher, watcher->request.buckets,
+				current_uid()))
+		return NULL;
 	raw_spin_lock_irqsave(&watcher->lock, flags);
 	bucket = profil_bucket_place(watcher, image, object, offset, &found);
 	if (bucket && !found) {
 		bucket->image = image;
 		bucket->offset = offset;
-		watcher->nr_buckets++;
+		WRITE_ONCE(watcher->nr_buckets, watcher->nr_buckets + 1);
 		/* Pairs with acquires above and in user space. */
 		smp_store_release(&bucket->object, object);
 	}
@@ -299,7 +328,7 @@ static bool profil_vma_is_vdso(struct vm_area_struct *vma)
 	return name && !strcmp(name, "[vdso]");
 }
 
-/* A mapping without a file. Context: as profil_count_pc(). */
+/* A mapping without a file. Context: as profil_count_vma(). */
 static noinline void profil_count_anonymous(struct profil_watcher *watcher,
 					    u32 image,
 					    struct vm_area_struct *vma,
@@ -313,88 +342,67 @@ static noinline void profil_count_anonymous(struct profil_watcher *watcher,
 				    pc, nr);
 }
 
-/* Context: mmap_lock of @mm held for reading. */
+/* @vma: of @pc, or NULL. Context: its mmap_lock held for reading. */
 static __always_inline void
-profil_count_pc(struct profil_watcher *watcher, u32 image,
-		struct mm_struct *mm, unsigned long pc, u32 nr)
+profil_count_vma(struct profil_watcher *watcher, u32 image, u32 pid,
+		 struct vm_area_struct *vma, unsigned long pc, u32 nr)
 {
-	struct vm_area_struct *vma = vma_lookup(mm, pc);
-
 	if (unlikely(!vma))
 		profil_count_unresolved(watcher, image, nr);
 	else if (likely(vma->vm_file))
 		profil_count_object(watcher, image,
 				    profil_file_object(watcher, vma->vm_file,
-						       file_inode(vma->vm_file)),
+						       file_inode(vma->vm_file),
+						       pid),
 				    pc - vma->vm_start +
 				    ((u64)vma->vm_pgoff << PAGE_SHIFT), nr);
 	else
 		profil_count_anonymous(watcher, image, vma, pc, nr);
 }
 
-static void profil_deferred_free(struct profil_deferred *deferred)
+static u16 *profil_deferred_share(struct profil_watcher *watcher,
+				  const struct mm_struct *mm)
 {
-	struct profil_watcher *watcher = deferred->watcher;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&watcher->lock, flags);
-	deferred->next = watcher->free_deferred;
-	watcher->free_deferred = deferred;
-	raw_spin_unlock_irqrestore(&watcher->lock, flags);
-	profil_watch_put(watcher);
-}
-
-/* Context: the thread on its way to user mode, or to its end. */
-static void profil_count_deferred(struct callback_head *work)
-{
-	struct profil_deferred *deferred =
-		container_of(work, struct profil_deferred, work);
-	struct profil_watcher *watcher = deferred->watcher;
-	struct mm_struct *mm = current->mm;
-
-	if (mm && !mmap_read_lock_killable(mm)) {
-		profil_count_pc(watcher, deferred->image, mm, deferred->pc,
-				deferred->nr);
-		mmap_read_unlock(mm);
-	} else {
-		profil_count_unresolved(watcher, deferred->image, deferred->nr);
-	}
-	atomic64_sub(deferred->nr, &watcher->pending);
-	profil_deferred_free(deferred);
+	return &watcher->deferred_shares[hash_ptr(mm, PROFIL_SHARE_BITS)];
 }
 
 /*
- * Have the thread look up the mapping itself before it goes on.
+ * Leave the mapping to a work. That runs some time later, and not at once: it
+ * would take the CPU just after a tick, when the next one is never due.
  *
- * Return: whether it will.
+ * Return: whether there was room.
  */
 static noinline bool profil_defer(struct profil_watcher *watcher, u32 image,
 				  unsigned long pc, u32 nr)
 {
-	struct profil_deferred *deferred;
+	u16 *share = profil_deferred_share(watcher, current->mm);
+	struct profil_deferred *deferred = NULL;
 	unsigned long flags;
 
-	if (!profil_can_defer())
-		return false;
-	raw_spin_lock_irqsave(&watcher->lock, flags);
-	deferred = watcher->free_deferred;
-	if (deferred)
-		watcher->free_deferred = deferred->next;
-	raw_spin_unlock_irqrestore(&watcher->lock, flags);
-	if (!deferred)
-		return false;
-
-	profil_watch_get(watcher);
-	deferred->pc = pc;
-	deferred->image = image;
-	deferred->nr = nr;
-	atomic64_add(nr, &watcher->pending);
-	init_task_work(&deferred->work, profil_count_deferred);
-	if (!task_work_add(current, &deferred->work, TWA_RESUME))
-		return true;
-	atomic64_sub(nr, &watcher->pending);
-	profil_deferred_free(deferred);
+#ifdef PROFIL_NO_LATE_LOOKUP
 	return false;
+#endif
+	raw_spin_lock_irqsave(&watcher->lock, flags);
+	if (*share < PROFIL_MAX_SHARE)
+		deferred = watcher->free_deferred;
+	if (deferred) {
+		watcher->free_deferred = deferred->next;
+		*deferred = (struct profil_deferred) {
+			.next = watcher->deferred, .mm = current->mm, .pc = pc,
+			.image = image, .nr = nr,
+			.pid = task_tgid_nr_ns(current, watcher->pid_ns),
+			.deadline = jiffies + PROFIL_LOOKUP_TIME,
+		};
+		mmgrab(current->mm);
+		++*share;
+		watcher->deferred = deferred;
+		atomic64_add(nr, &watcher->pending);
+	}
+	raw_spin_unlock_irqrestore(&watcher->lock, flags);
+	if (deferred)
+		queue_delayed_work(profil_wq, &watcher->lookup,
+				   PROFIL_LOOKUP_DELAY);
+	return deferred;
 }
 
 /*
@@ -408,7 +416,7 @@ static void profil_count_user(struct profil_watcher *watcher, u32 image,
 	struct mm_struct *mm = current->mm;
 
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT) && likely(mmap_read_trylock(mm))) {
-		profil_count_pc(watcher, image, mm, pc, nr);
+		profil_count_vma(watcher, image, 0, vma_lookup(mm, pc), pc, nr);
 		mmap_read_unlock(mm);
 	} else if (!profil_defer(watcher, image, pc, nr)) {
 		profil_count_unresolved(watcher, image, nr);
@@ -440,6 +448,175 @@ void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 				 instruction_pointer(regs), nr))
 		profil_table_add(&watcher->objects[PROFIL_OBJECT_KERNEL].coarse,
 				 nr);
+}
+
+/* --- ticks whose mapping a work looks up */
+
+/**
+ * enum profil_mm_access - may mappings be looked up in an address space?
+ * @PROFIL_MM_LOCKED: yes; profil_mm_unlock() must follow
+ * @PROFIL_MM_BUSY: not now
+ * @PROFIL_MM_GONE: they have been unmapped
+ */
+enum profil_mm_access {
+	PROFIL_MM_LOCKED,
+	PROFIL_MM_BUSY,
+	PROFIL_MM_GONE
+};
+
+/*
+ * Takes no reference to the memory: the last one frees that, and waits for as
+ * long as a program likes. The memory is not freed while the lock is held. Only
+ * tries: a program can hold the lock for ever, too.
+ */
+static enum profil_mm_access profil_mm_trylock(struct mm_struct *mm)
+{
+	if (!mmap_read_trylock(mm))
+		return PROFIL_MM_BUSY;
+	if (!atomic_read(&mm->mm_users)) {
+		mmap_read_unlock(mm);
+		return PROFIL_MM_GONE;
+	}
+	mmgrab(mm);
+	return PROFIL_MM_LOCKED;
+}
+
+static void profil_mm_unlock(struct mm_struct *mm)
+{
+	mmap_read_unlock(mm);
+	mmdrop(mm);
+}
+
+static struct profil_deferred *
+profil_deferred_take(struct profil_watcher *watcher)
+{
+	struct profil_deferred *first;
+
+	raw_spin_lock_irq(&watcher->lock);
+	first = watcher->deferred;
+	watcher->deferred = NULL;
+	raw_spin_unlock_irq(&watcher->lock);
+	return first;
+}
+
+static void profil_deferred_free(struct profil_watcher *watcher,
+				 struct profil_deferred *deferred)
+{
+	mmdrop(deferred->mm);
+	atomic64_sub(deferred->nr, &watcher->pending);
+	raw_spin_lock_irq(&watcher->lock);
+	--*profil_deferred_share(watcher, deferred->mm);
+	deferred->next = watcher->free_deferred;
+	watcher->free_deferred = deferred;
+	raw_spin_unlock_irq(&watcher->lock);
+}
+
+/* The program may have mapped something else by now: count no data. */
+static void profil_count_late(struct profil_watcher *watcher,
+			      const struct profil_deferred *deferred)
+{
+	struct vm_area_struct *vma = vma_lookup(deferred->mm, deferred->pc);
+
+	if (vma && !(vma->vm_flags & VM_EXEC))
+		vma = NULL;
+	profil_count_vma(watcher, deferred->image, deferred->pid, vma,
+			 deferred->pc, deferred->nr);
+}
+
+/* Return: have the ticks got their outcome? */
+static bool profil_count_deferred(struct profil_watcher *watcher,
+				  struct profil_deferred *deferred,
+				  enum profil_mm_access access)
+{
+	if (access == PROFIL_MM_LOCKED)
+		profil_count_late(watcher, deferred);
+	else if (access == PROFIL_MM_GONE ||
+		 time_after_eq(jiffies, deferred->deadline))
+		profil_count_unresolved(watcher, deferred->image, deferred->nr);
+	else
+		return false;
+	return true;
+}
+
+/* Try each once; several tasks may do so at a time. */
+static void profil_lookup_round(struct profil_watcher *watcher)
+{
+	struct profil_deferred *deferred = profil_deferred_take(watcher);
+	struct profil_deferred *next, *again = NULL, **end = &again;
+	enum profil_mm_access access = PROFIL_MM_BUSY;
+	struct mm_struct *mm = NULL;
+	u32 nr;
+
+	for (nr = 0; deferred; deferred = next, nr++) {
+		next = deferred->next;
+		if (deferred->mm != mm || !(nr % PROFIL_LOOKUP_BATCH)) {
+			if (access == PROFIL_MM_LOCKED)
+				profil_mm_unlock(mm);
+			cond_resched();
+			mm = deferred->mm;
+			access = profil_mm_trylock(mm);
+		}
+		if (profil_count_deferred(watcher, deferred, access)) {
+			profil_deferred_free(watcher, deferred);
+		} else {
+			*end = deferred;
+			end = &deferred->next;
+		}
+	}
+	if (access == PROFIL_MM_LOCKED)
+		profil_mm_unlock(mm);
+	raw_spin_lock_irq(&watcher->lock);
+	*end = watcher->deferred;
+	watcher->deferred = again;
+	raw_spin_unlock_irq(&watcher->lock);
+}
+
+/* Return: whether any are left after so many tries. */
+static bool profil_lookup_try(struct profil_watcher *watcher, u32 tries)
+{
+	profil_lookup_round(watcher);
+	while (atomic64_read(&watcher->pending) && --tries) {
+		usleep_range(PROFIL_LOOKUP_US, 2 * PROFIL_LOOKUP_US);
+		profil_lookup_round(watcher);
+	}
+	return atomic64_read(&watcher->pending);
+}
+
+/* Waits only for users who have few works that may wait. */
+static void profil_look_up(struct work_struct *work)
+{
+	struct profil_watcher *watcher =
+		container_of(to_delayed_work(work), struct profil_watcher,
+			     lookup);
+	bool slot = profil_user_charge(watcher->user, PROFIL_CHARGE_FLUSHES, 1,
+				       PROFIL_MAX_FLUSHES);
+
+	if (profil_lookup_try(watcher, slot ? PROFIL_LOOKUP_TRIES : 1))
+		queue_delayed_work(profil_wq, &watcher->lookup, 1);
+	if (slot)
+		profil_user_uncharge(watcher->user, PROFIL_CHARGE_FLUSHES, 1);
+}
+
+/**
+ * profil_table_settle() - wait until all ticks have their outcome
+ * @watcher: the watch, which has ended
+ *
+ * Context: process, may sleep: for PROFIL_LOOKUP_TIME at most.
+ */
+void profil_table_settle(struct profil_watcher *watcher)
+{
+	while (profil_lookup_try(watcher, PROFIL_LOOKUP_TRIES))
+		cond_resched();
+}
+
+/* Forget the ticks that have no outcome: nobody can read the table any more. */
+void profil_table_forget(struct profil_watcher *watcher)
+{
+	struct profil_deferred *deferred;
+
+	cancel_delayed_work_sync(&watcher->lookup);
+	for (deferred = watcher->deferred; deferred; deferred = deferred->next)
+		mmdrop(deferred->mm);
 }
 
 /* --- images */
@@ -488,7 +665,7 @@ static u32 *profil_image_place(struct profil_watcher *watcher,
 }
 
 /* Context: watcher->lock held. Return: the image, or 0 if there is no room. */
-static u32 profil_image_add(struct profil_watcher *watcher,
+static u32 profil_image_add(struct profil_watcher *watcher, kuid_t uid,
 			    const struct profil_watch_image *wanted)
 {
 	struct profil_watch_table *table = watcher->table;
@@ -498,7 +675,8 @@ static u32 profil_image_add(struct profil_watcher *watcher,
 
 	if (place && *place)
 		return *place;
-	if ((!place && !separate) || image == watcher->request.images)
+	if ((!place && !separate) ||
+	    image >= profil_watcher_room(watcher, watcher->request.images, uid))
 		return PROFIL_FULL;
 	watcher->images[image] = *wanted;
 	if (place)
@@ -541,7 +719,7 @@ u32 profil_table_image(struct profil_watcher *watcher, struct task_struct *task,
 	}
 
 	raw_spin_lock_irqsave(&watcher->lock, flags);
-	index = profil_image_add(watcher, &image);
+	index = profil_image_add(watcher, __task_cred(task)->uid, &image);
 	watcher->images[index].processes++;
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
 	return index;
@@ -571,7 +749,7 @@ u32 profil_table_inherit(struct profil_watcher *watcher,
 }
 
 /**
- * profil_table_init() - describe the table in itself
+ * profil_table_init() - describe the table in itself, and prepare its works
  * @watcher: with its request and its memory
  */
 void profil_table_init(struct profil_watcher *watcher)
@@ -579,6 +757,8 @@ void profil_table_init(struct profil_watcher *watcher)
 	struct profil_watch_table *table = watcher->table;
 	const struct profil_watch *request = &watcher->request;
 
+	INIT_WORK(&watcher->naming, profil_name_objects);
+	INIT_DELAYED_WORK(&watcher->lookup, profil_look_up);
 	table->version = PROFIL_WATCH_VERSION;
 	table->bucket_shift = request->bucket_shift;
 	table->nr_images = 1;

@@ -35,16 +35,13 @@
 #include <linux/random.h>
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
-#include <linux/tracepoint.h>
 #include <asm/irq_regs.h>
 #include <asm/ptrace.h>
-#include <trace/events/cgroup.h>
-#include <trace/events/sched.h>
 
 #include "counter.h"
 #include "profil_private.h"
 #include "schedule.h"
-#include "watch.h"
+#include "watcher.h"
 
 /* The time of an interrupt that never comes. */
 #define PROFIL_PARKED		U64_MAX
@@ -57,9 +54,6 @@
  * interrupt then finds both.
  */
 #define PROFIL_GAP_NS		10000
-
-/* How long context switches are watched after the last profile has gone. */
-#define PROFIL_CLOCK_LINGER	(10 * HZ)
 
 /* A period of 13 days: without one, perf would not use a timer. */
 #define PROFIL_PERF_PARKED_NS	BIT_ULL(50)
@@ -108,6 +102,7 @@ struct profil_reader {
  * @event: perf's counter, or NULL to use @timer
  * @timer: used without @event
  * @rearm: arms @event when perf has throttled it
+ * @refresh: brings the CPU up to date with the watches of what it runs
  * @readers: the watches, by their slot
  *
  * PROFIL_OWN is open only if @running is the address space of @session, and that
@@ -124,6 +119,7 @@ struct profil_cpu {
 	struct perf_event *event;
 	struct hrtimer timer;
 	struct irq_work rearm;
+	call_single_data_t refresh;
 	struct profil_reader readers[PROFIL_SLOTS];
 };
 
@@ -133,13 +129,9 @@ static enum profil_clock profil_clock;
 static u64 profil_secret[2];
 static int profil_hotplug_state;
 
-/* There has been a watch since the clock was started. */
-static DEFINE_STATIC_KEY_FALSE(profil_is_watching);
+DEFINE_STATIC_KEY_FALSE(profil_is_watching);
 
-static DEFINE_MUTEX(profil_clock_mutex);
 static DEFINE_MUTEX(profil_ipi_mutex);
-static atomic_t profil_clock_users = ATOMIC_INIT(0);
-static bool profil_clock_is_up;
 
 /* --- the outcome of a tick */
 
@@ -390,14 +382,12 @@ static bool profil_reader_update(struct profil_cpu *cpu, u32 slot, u64 now)
 }
 
 static noinline void profil_reader_open(struct profil_cpu *cpu,
-					struct profil_member *member, u64 now)
+					struct profil_member *member, u32 image,
+					u64 now)
 {
 	u32 slot = member->watcher->slot;
 	struct profil_reader *reader = &cpu->readers[slot];
-	u32 image = READ_ONCE(member->image);
 
-	if (!profil_is_image_on(image))
-		return;
 	/*
 	 * Either this CPU finds that the watch has ended, or the refresh at its
 	 * end finds the watch here, though the member may be gone by then.
@@ -442,9 +432,13 @@ profil_cpu_open_watches(struct profil_cpu *cpu, const struct task_struct *task,
 {
 	struct profil_member *member;
 
-	profil_for_each_member(member, task->signal)
-		if (!(cpu->open & BIT(member->watcher->slot)))
-			profil_reader_open(cpu, member, profil_now(now));
+	profil_for_each_member(member, task->signal) {
+		u32 image = READ_ONCE(member->image);
+
+		if (profil_is_image_on(image) &&
+		    !(cpu->open & BIT(member->watcher->slot)))
+			profil_reader_open(cpu, member, image, profil_now(now));
+	}
 }
 
 /*
@@ -508,10 +502,8 @@ profil_watching_switch(const struct task_struct *next)
  *
  * Context: scheduler, its locks held.
  */
-static void profil_sched_switch(void *data, bool preempt,
-				struct task_struct *prev,
-				struct task_struct *next,
-				unsigned int prev_state)
+void profil_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state)
 {
 	struct mm_struct *mm = next->mm;
 
@@ -543,31 +535,36 @@ static void profil_sched_switch(void *data, bool preempt,
 static void profil_cpu_refresh_watches(void *unused)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
-	u64 now = ktime_get_ns();
 	unsigned long open;
+	u64 now;
 
+	/*
+	 * If profil_clock_refresh_process() finds this on its way, it finds what
+	 * that is for: pairs with the barrier there.
+	 */
+	smp_mb();
+	now = ktime_get_ns();
 	for (open = cpu->open & PROFIL_WATCHES; open; open &= open - 1)
 		profil_reader_update(cpu, __ffs(open), now);
 	if (cpu->signal == current->signal)
 		profil_cpu_open_watches(cpu, current, &now);
 }
 
-/* --- tracepoints but that of the context switch */
+/* --- exec */
 
-/*
- * A program has been executed. Mostly the old address space has been freed,
- * which closed the interval; but others may still use it, such as the parent
- * after vfork().
+/**
+ * profil_tick_exec() - the current process has executed a program
+ *
+ * Mostly the old address space has been freed, which closed the interval; but
+ * others may still use it, such as the parent after vfork().
  *
  * Context: process.
  */
-static void profil_sched_exec(void *data, struct task_struct *task,
-			      pid_t old_pid, struct linux_binprm *bprm)
+void profil_tick_exec(void)
 {
 	struct profil_cpu *cpu;
 	unsigned long flags;
 
-	profil_members_exec(bprm);
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&profil_cpus);
 	if (cpu->running != current->mm) {
@@ -580,30 +577,6 @@ static void profil_sched_exec(void *data, struct task_struct *task,
 		profil_cpu_refresh_watches(NULL);
 	local_irq_restore(flags);
 }
-
-/* Context: process. */
-static void profil_sched_fork(void *data, struct task_struct *parent,
-			      struct task_struct *child)
-{
-	profil_members_fork(parent, child);
-}
-
-/* Context: after a grace period of RCU. */
-static void profil_sched_free(void *data, struct task_struct *task)
-{
-	profil_members_free(task);
-}
-
-#ifdef CONFIG_CGROUPS
-/* Context: process, a spin lock held. */
-static void profil_cgroup_attach(void *data, struct cgroup *cgroup,
-				 const char *path, struct task_struct *task,
-				 bool threadgroup)
-{
-	if (cgroup->root == &cgrp_dfl_root)
-		profil_members_move(task);
-}
-#endif
 
 /* --- refresh */
 
@@ -668,13 +641,15 @@ static bool profil_cpu_runs_watched(int nr, void *info)
 	const struct profil_watcher *watcher = info;
 	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
 	const struct signal_struct *signal;
+	const struct profil_member *member;
 
 	/* Pairs with the release in profil_reader_close(). */
 	if (smp_load_acquire(&cpu->readers[watcher->slot].watcher) == watcher)
 		return true;
 	/* Pairs with the release in profil_cpu_switch(). */
 	signal = smp_load_acquire(&cpu->signal);
-	return profil_member_find(watcher, signal);
+	member = profil_member_find(watcher, signal);
+	return member && profil_is_image_on(READ_ONCE(member->image));
 }
 
 /**
@@ -685,7 +660,7 @@ static bool profil_cpu_runs_watched(int nr, void *info)
  * When this returns intervals are open wherever a member runs if the watch is
  * on, and closed if it is off. The CPU time of its images is up to date.
  *
- * Interrupts the CPUs that run a member and no others, as
+ * Interrupts the CPUs that run a member that takes ticks and no others, as
  * profil_clock_refresh().
  *
  * Context: process.
@@ -700,6 +675,34 @@ void profil_clock_refresh_watch(struct profil_watcher *watcher)
 			 watcher, true);
 	rcu_read_unlock();
 	mutex_unlock(&profil_ipi_mutex);
+}
+
+/**
+ * profil_clock_refresh_process() - have CPUs notice that a process has joined a
+ * watch, has left one, or has got another image
+ * @signal: the process
+ *
+ * Interrupts the CPUs that run the process and no others, and does not wait for
+ * them.
+ *
+ * Context: any but hard interrupt.
+ */
+void profil_clock_refresh_process(const struct signal_struct *signal)
+{
+	struct profil_cpu *cpu;
+	int nr;
+
+	/* No CPU goes offline */
+	preempt_disable();
+	/* Pairs with the barrier in profil_cpu_switch(). */
+	smp_mb();
+	for_each_online_cpu(nr) {
+		cpu = per_cpu_ptr(&profil_cpus, nr);
+		/* Fails if it is on its way, which will do */
+		if (READ_ONCE(cpu->signal) == signal)
+			smp_call_function_single_async(nr, &cpu->refresh);
+	}
+	preempt_enable();
 }
 
 /* --- interrupts */
@@ -861,6 +864,7 @@ static int profil_cpu_online(unsigned int nr)
 	hrtimer_setup(&cpu->timer, profil_timer_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 	cpu->rearm = IRQ_WORK_INIT_HARD(profil_rearm);
+	cpu->refresh.func = profil_cpu_refresh_watches;
 	if (profil_clock == PROFIL_CLOCK_PERF)
 		event = profil_perf_create(nr);
 	if (IS_ERR(event)) {
@@ -893,10 +897,7 @@ static int profil_cpu_offline(unsigned int nr)
 	return 0;
 }
 
-/*
- * Set @running and @signal, which nothing else does before the first context
- * switch that is watched. Context: hard interrupts off.
- */
+/* Context: hard interrupts off. */
 static void profil_cpu_look(void *unused)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
@@ -905,84 +906,6 @@ static void profil_cpu_look(void *unused)
 	WRITE_ONCE(cpu->signal, current->signal);
 }
 
-/**
- * struct profil_probe - a function for a tracepoint
- * @name: of the tracepoint
- * @function: the function
- * @tracepoint: found when the module is loaded
- */
-struct profil_probe {
-	const char *name;
-	void *function;
-	struct tracepoint *tracepoint;
-};
-
-static struct profil_probe profil_probes[] = {
-	{ "sched_switch", profil_sched_switch },
-	{ "sched_process_exec", profil_sched_exec },
-	{ "sched_process_fork", profil_sched_fork },
-	{ "sched_process_free", profil_sched_free },
-#ifdef CONFIG_CGROUPS
-	{ "cgroup_attach_task", profil_cgroup_attach },
-#endif
-};
-
-static void profil_probes_unregister(unsigned int nr)
-{
-	while (nr--)
-		tracepoint_probe_unregister(profil_probes[nr].tracepoint,
-					    profil_probes[nr].function, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-static int profil_probes_register(void)
-{
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < ARRAY_SIZE(profil_probes); i++) {
-		err = tracepoint_probe_register(profil_probes[i].tracepoint,
-						profil_probes[i].function,
-						NULL);
-		if (err) {
-			profil_probes_unregister(i);
-			return err;
-		}
-	}
-	return 0;
-}
-
-/* Context: process, profil_clock_mutex held. */
-static int profil_clock_up(void)
-{
-	int err;
-
-	err = profil_probes_register();
-	if (err)
-		return err;
-	on_each_cpu(profil_cpu_look, NULL, true);
-	profil_clock_is_up = true;
-	return 0;
-}
-
-/* Context: process, profil_clock_mutex held. */
-static void profil_clock_down(void)
-{
-	profil_probes_unregister(ARRAY_SIZE(profil_probes));
-	static_branch_disable(&profil_is_watching);
-	profil_clock_is_up = false;
-}
-
-static void profil_clock_stop_work(struct work_struct *work)
-{
-	mutex_lock(&profil_clock_mutex);
-	if (profil_clock_is_up && !atomic_read(&profil_clock_users))
-		profil_clock_down();
-	mutex_unlock(&profil_clock_mutex);
-}
-
-static DECLARE_DELAYED_WORK(profil_clock_stop, profil_clock_stop_work);
-
 /* Where the interrupts come from. */
 enum profil_clock profil_clock_kind(void)
 {
@@ -990,104 +913,27 @@ enum profil_clock profil_clock_kind(void)
 }
 
 /**
- * profil_clock_get() - have context switches watched
+ * profil_clock_look() - have all CPUs know what they run
  *
- * Context: process, may sleep, mmap_lock not held.
- * Return: 0 or -ENOMEM.
+ * Nothing else does before the first context switch that is watched.
+ *
+ * Context: process.
  */
-int profil_clock_get(void)
+void profil_clock_look(void)
 {
-	int err = 0;
-
-	atomic_inc(&profil_clock_users);
-	mutex_lock(&profil_clock_mutex);
-	if (!profil_clock_is_up)
-		err = profil_clock_up();
-	mutex_unlock(&profil_clock_mutex);
-	if (err)
-		profil_clock_put();
-	return err;
+	on_each_cpu(profil_cpu_look, NULL, true);
 }
 
 /**
- * profil_clock_get_watching() - have context switches looked at for watches, too
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int profil_clock_get_watching(void)
-{
-	int err = profil_clock_get();
-
-	if (err)
-		return err;
-	mutex_lock(&profil_clock_mutex);
-	if (!static_key_enabled(&profil_is_watching)) {
-		static_branch_enable(&profil_is_watching);
-		on_each_cpu(profil_cpu_look, NULL, true);
-	}
-	mutex_unlock(&profil_clock_mutex);
-	return 0;
-}
-
-/**
- * profil_clock_get_running() - profil_clock_get() if they are watched already
- *
- * Context: any.
- * Return: whether they are.
- */
-bool profil_clock_get_running(void)
-{
-	return atomic_inc_not_zero(&profil_clock_users);
-}
-
-/**
- * profil_clock_put() - the reverse of profil_clock_get() and its variant
- *
- * Context: any. Stopping takes locks that may not be taken under mmap_lock, so
- * a work does it, and after a while: each start and stop patches kernel text.
- */
-void profil_clock_put(void)
-{
-	if (atomic_dec_and_test(&profil_clock_users))
-		mod_delayed_work(profil_wq, &profil_clock_stop,
-				 PROFIL_CLOCK_LINGER);
-}
-
-static void __init profil_find_tracepoint(struct tracepoint *tracepoint,
-					  void *data)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(profil_probes); i++)
-		if (!strcmp(tracepoint->name, profil_probes[i].name))
-			profil_probes[i].tracepoint = tracepoint;
-}
-
-/**
- * profil_clock_init() - prepare all CPUs
+ * profil_tick_init() - prepare all CPUs
  * @clock: source of the interrupts
  *
- * Return: 0; -EOPNOTSUPP if the kernel has no tracepoints; -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
-int __init profil_clock_init(enum profil_clock clock)
+int __init profil_tick_init(enum profil_clock clock)
 {
-	unsigned int i;
 	int state;
 
-	/* Only to have the compiler compare the prototypes. */
-	check_trace_callback_type_sched_switch(profil_sched_switch);
-	check_trace_callback_type_sched_process_exec(profil_sched_exec);
-	check_trace_callback_type_sched_process_fork(profil_sched_fork);
-	check_trace_callback_type_sched_process_free(profil_sched_free);
-#ifdef CONFIG_CGROUPS
-	check_trace_callback_type_cgroup_attach_task(profil_cgroup_attach);
-#endif
-
-	for_each_kernel_tracepoint(profil_find_tracepoint, NULL);
-	for (i = 0; i < ARRAY_SIZE(profil_probes); i++)
-		if (!profil_probes[i].tracepoint)
-			return -EOPNOTSUPP;
 	get_random_bytes(profil_secret, sizeof(profil_secret));
 	profil_clock = clock;
 	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "profil:online",
@@ -1099,10 +945,12 @@ int __init profil_clock_init(enum profil_clock clock)
 }
 
 /* Nothing is profiled any more. */
-void profil_clock_exit(void)
+void profil_tick_exit(void)
 {
-	cancel_delayed_work_sync(&profil_clock_stop);
-	if (profil_clock_is_up)
-		profil_clock_down();
+	profil_clock_look();
+	/*
+	 * A refresh may be on its way. This waits for a thread on each CPU, which
+	 * runs after it.
+	 */
 	cpuhp_remove_state(profil_hotplug_state);
 }

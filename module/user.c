@@ -3,48 +3,44 @@
  * user.c - how much a user may have
  *
  * A user in a user namespace also counts against the owner of the outermost
- * one: subordinate user IDs do not raise a user's limit.
+ * one: subordinate user IDs do not raise a user's limit. But a container that
+ * root made has users of its own: its root must not be in the way of the root of
+ * another one, although both have the same user ID.
  *
  * Context: process; profil_user_get() may sleep, and those for watches; the
  * others may be called with mmap_lock held. Lock taken: profil_user_lock, a leaf.
  */
-#include <linux/cpumask.h>
 #include <linux/cred.h>
+#include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
 
 #include "profil_private.h"
 
-/*
- * Flushes of a user at a time. Each may wait for memory and, when a process
- * ends meanwhile, for what its files are waiting for. Enough for one on each
- * CPU that waits for nothing, and few beside the 512 that the workqueue runs.
- */
-#define PROFIL_MAX_FLUSHES	(8 + num_online_cpus())
-
 /**
  * struct profil_user - a user who has profiles
  * @node: in profil_users
  * @uid: the user
+ * @container: number of the PID namespace that root made and the user is in; it
+ *	may be that of another one by now, which then shares the limits
  * @owner: of the outermost user namespace that the user is in, with a
  *	reference; NULL if that is the initial one
  * @refs: one for each context, session, watch and user that has a pointer to
  *	this
- * @nr_ctxs: contexts charged
- * @nr_flushes: flushes that are running; of the owner if there is one
- * @watch_pages: memory of watches, in pages; of the owner if there is one
+ * @charged: what the user has, and the users in the user's namespaces
  * @nr_dying: watches that are being freed; of the owner if there is one
+ * @nr_members: processes in watches; of the owner if there is one
  */
 struct profil_user {
 	struct hlist_node node;
 	kuid_t uid;
+	unsigned int container;
 	struct profil_user *owner;
 	unsigned int refs;
-	unsigned int nr_ctxs;
-	atomic_t nr_flushes;
-	u64 watch_pages;
+	u64 charged[PROFIL_CHARGES];
 	atomic_t nr_dying;
+	atomic_t nr_members;
 };
 
 static DEFINE_HASHTABLE(profil_users, 6);
@@ -61,14 +57,35 @@ struct profil_user *profil_user_payer(struct profil_user *user)
 	return user->owner ?: user;
 }
 
-static struct profil_user *profil_user_find(kuid_t uid,
+/* Did root of the host make a PID namespace, with a user namespace or without? */
+static bool profil_is_made_by_root(const struct pid_namespace *ns)
+{
+	const struct user_namespace *user_ns = ns->user_ns;
+
+	return user_ns == &init_user_ns ||
+	       (!ns->parent->parent && user_ns->parent == &init_user_ns &&
+		uid_eq(user_ns->owner, GLOBAL_ROOT_UID));
+}
+
+/* The container of the caller. One that a user made is no other container. */
+static unsigned int profil_container(void)
+{
+	const struct pid_namespace *ns = task_active_pid_ns(current);
+
+	while (ns->parent && !profil_is_made_by_root(ns))
+		ns = ns->parent;
+	return ns->ns.inum;
+}
+
+static struct profil_user *profil_user_find(kuid_t uid, unsigned int container,
 					    struct profil_user *owner)
 {
 	struct profil_user *user;
 
 	lockdep_assert_held(&profil_user_lock);
 	hash_for_each_possible(profil_users, user, node, __kuid_val(uid))
-		if (uid_eq(user->uid, uid) && user->owner == owner)
+		if (uid_eq(user->uid, uid) && user->container == container &&
+		    user->owner == owner)
 			return user;
 	return NULL;
 }
@@ -86,10 +103,11 @@ static struct profil_user *profil_user_get_one(kuid_t uid,
 		return NULL;
 	}
 	fresh->uid = uid;
+	fresh->container = profil_container();
 	fresh->owner = owner;
 
 	spin_lock(&profil_user_lock);
-	user = profil_user_find(uid, owner);
+	user = profil_user_find(uid, fresh->container, owner);
 	if (!user) {
 		hash_add(profil_users, &fresh->node, __kuid_val(uid));
 		user = fresh;
@@ -155,76 +173,45 @@ void profil_user_put(struct profil_user *user)
 }
 
 /**
- * profil_user_charge() - one more context
+ * profil_user_charge() - charge a user, and the owner
  * @user: the user
+ * @what: for what
+ * @n: how much
+ * @max: how much of it a user may have
  *
- * Return: whether the user, and the owner, may have one more.
+ * Return: whether both may have so much more.
  */
-bool profil_user_charge(struct profil_user *user)
+bool profil_user_charge(struct profil_user *user, enum profil_charge what,
+			u64 n, u64 max)
 {
-	unsigned int max = READ_ONCE(profil_limits.max_profiles);
-	struct profil_user *owner = user->owner;
+	/* The owner has been charged at least as much as the user */
+	struct profil_user *payer = profil_user_payer(user);
 	bool ok;
 
 	spin_lock(&profil_user_lock);
-	ok = user->nr_ctxs < max && (!owner || owner->nr_ctxs < max);
+	ok = n <= max && payer->charged[what] <= max - n;
 	if (ok) {
-		user->nr_ctxs++;
-		if (owner)
-			owner->nr_ctxs++;
+		user->charged[what] += n;
+		if (user->owner)
+			user->owner->charged[what] += n;
 	}
 	spin_unlock(&profil_user_lock);
 	return ok;
 }
 
 /* The reverse of profil_user_charge(). */
-void profil_user_uncharge(struct profil_user *user)
+void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
+			  u64 n)
 {
 	spin_lock(&profil_user_lock);
-	user->nr_ctxs--;
+	user->charged[what] -= n;
 	if (user->owner)
-		user->owner->nr_ctxs--;
+		user->owner->charged[what] -= n;
 	spin_unlock(&profil_user_lock);
 }
 
 /**
- * profil_user_begin_flush() - one more flush by a work
- * @user: the user
- *
- * Return: whether it may begin now; profil_user_end_flush() must follow then.
- */
-bool profil_user_begin_flush(struct profil_user *user)
-{
-	struct profil_user *payer = profil_user_payer(user);
-
-	if (atomic_inc_return(&payer->nr_flushes) <= PROFIL_MAX_FLUSHES)
-		return true;
-	atomic_dec(&payer->nr_flushes);
-	return false;
-}
-
-void profil_user_end_flush(struct profil_user *user)
-{
-	struct profil_user *payer = profil_user_payer(user);
-
-	atomic_dec(&payer->nr_flushes);
-}
-
-static bool profil_user_try_charge_watch(struct profil_user *payer, u64 pages,
-					 u64 max)
-{
-	bool ok;
-
-	spin_lock(&profil_user_lock);
-	ok = pages <= max && payer->watch_pages <= max - pages;
-	if (ok)
-		payer->watch_pages += pages;
-	spin_unlock(&profil_user_lock);
-	return ok;
-}
-
-/**
- * profil_user_charge_watch() - memory for one more watch
+ * profil_user_charge_watch() - charge a user for the memory of a watch
  * @user: the user
  * @pages: number of pages
  * @max: how many the user may have
@@ -236,20 +223,42 @@ static bool profil_user_try_charge_watch(struct profil_user *payer, u64 pages,
  */
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max)
 {
-	struct profil_user *payer = profil_user_payer(user);
+	atomic_t *nr_dying = &profil_user_payer(user)->nr_dying;
 	bool ok = false;
 	int err;
 
-	err = wait_var_event_killable(&payer->nr_dying,
-				      !atomic_read(&payer->nr_dying) ||
-				      (ok = profil_user_try_charge_watch(payer,
-									 pages,
-									 max)));
+	err = wait_var_event_killable(nr_dying, !atomic_read(nr_dying) ||
+				      (ok = profil_user_charge(user,
+							       PROFIL_CHARGE_PAGES,
+							       pages, max)));
 	if (err)
 		return -EINTR;
-	if (!ok)
-		ok = profil_user_try_charge_watch(payer, pages, max);
-	return ok ? 0 : -EAGAIN;
+	return ok || profil_user_charge(user, PROFIL_CHARGE_PAGES, pages,
+					max) ? 0 : -EAGAIN;
+}
+
+/**
+ * profil_user_charge_member() - charge a user for a process in a watch
+ * @user: the user
+ *
+ * Context: any.
+ * Return: whether the user may have it.
+ */
+bool profil_user_charge_member(struct profil_user *user)
+{
+	struct profil_user *payer = profil_user_payer(user);
+
+	if (atomic_inc_return(&payer->nr_members) <=
+	    READ_ONCE(profil_limits.max_profiles))
+		return true;
+	atomic_dec(&payer->nr_members);
+	return false;
+}
+
+/* The reverse of profil_user_charge_member(). Context: any. */
+void profil_user_uncharge_member(struct profil_user *user)
+{
+	atomic_dec(&profil_user_payer(user)->nr_members);
 }
 
 /* profil_user_uncharge_watch() will follow. Context: any. */
@@ -263,9 +272,7 @@ void profil_user_uncharge_watch(struct profil_user *user, u64 pages)
 {
 	struct profil_user *payer = profil_user_payer(user);
 
-	spin_lock(&profil_user_lock);
-	payer->watch_pages -= pages;
-	spin_unlock(&profil_user_lock);
+	profil_user_uncharge(user, PROFIL_CHARGE_PAGES, pages);
 	atomic_dec(&payer->nr_dying);
 	wake_up_var(&payer->nr_dying);
 }

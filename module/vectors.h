@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * vectors.h - bins of 16-bit counters, as the documents define them
+ * vectors.h - numbers of 16-bit counters, as the documents define them
  *
  * For the tests, in the kernel and in user space. Written by hand, not
- * computed. For each distance from offset to program counter, bins has the
+ * computed. For each distance from offset to program counter, counters has the
  * result of 4.4BSD's arithmetic, and svr4 that of System V's.
  */
 #ifndef PROFIL_VECTORS_H
@@ -17,7 +17,7 @@ static const unsigned int distances[NR_DISTANCES] = {
 
 struct vector {
 	unsigned int scale;
-	unsigned int bins[NR_DISTANCES];
+	unsigned int counters[NR_DISTANCES];
 	unsigned int svr4[NR_DISTANCES];
 };
 

@@ -2,9 +2,7 @@
 /*
  * watch.c - a watch from beginning to end, and its stats
  *
- * A watch belongs to an open file. All its memory is allocated when it begins,
- * and freed with the last reference: ticks that a thread is about to look up
- * may keep it for a moment longer than the file.
+ * A watch belongs to an open file.
  *
  * Context: process, may sleep, unless a function says otherwise.
  */
@@ -20,10 +18,7 @@
 #include <linux/wait_bit.h>
 
 #include "profil_private.h"
-#include "watch.h"
-
-/* Watches that have not been freed. */
-static atomic_t profil_nr_watchers = ATOMIC_INIT(0);
+#include "watcher.h"
 
 /* --- the request */
 
@@ -80,19 +75,22 @@ static int profil_check_target(const struct profil_watch *request)
 		return -EINVAL;
 	if (request->target == PROFIL_WATCH_MACHINE && request->id)
 		return -EINVAL;
-	/* Without the other way to look up mappings, no tick could be */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !profil_can_defer())
-		return -EOPNOTSUPP;
 	return 0;
 }
 
-/* What only CAP_PERFMON allows. */
+/* What only CAP_PERFMON allows; profil_join_process() checks the process. */
 static int profil_check_rights(const struct profil_watcher *watcher)
 {
 	const struct profil_watch *request = &watcher->request;
+	unsigned int scope = READ_ONCE(profil_limits.watch_scope);
 
-	if (profil_watch_is_perfmon(watcher))
+	if (profil_watcher_is_perfmon(watcher))
 		return 0;
+	/* Anything may be written to the parameter */
+	if (scope == PROFIL_SCOPE_NOBODY || scope > PROFIL_SCOPE_INSPECT ||
+	    (scope == PROFIL_SCOPE_DESCENDANTS &&
+	     request->target != PROFIL_WATCH_PROCESS))
+		return -EPERM;
 	if (request->flags & PROFIL_WATCH_KERNEL_TEXT ||
 	    request->target == PROFIL_WATCH_MACHINE)
 		return -EPERM;
@@ -100,190 +98,6 @@ static int profil_check_rights(const struct profil_watcher *watcher)
 	    !uid_eq(watcher->uid, watcher->cred->uid))
 		return -EPERM;
 	return 0;
-}
-
-/* --- memory */
-
-/* Fails rather than have the OOM killer end a process. */
-#define PROFIL_WATCH_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
-				 __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-
-/* Take @size bytes, aligned to 8, from *@at. */
-static void *profil_carve(void **at, u64 size)
-{
-	void *mine = *at;
-
-	*at += ALIGN(size, 8);
-	return mine;
-}
-
-/* Two entries for each of @nr make short ways to go in a hash table. */
-static u32 profil_index_size(u32 nr)
-{
-	return roundup_pow_of_two(2 * nr);
-}
-
-/* Where everything is; with NULL for the memory, only the sizes matter. */
-static void profil_carve_table(struct profil_watcher *watcher, void **at)
-{
-	const struct profil_watch *request = &watcher->request;
-
-	watcher->table = profil_carve(at, sizeof(*watcher->table));
-	watcher->images = profil_carve(at, (u64)request->images *
-				       sizeof(*watcher->images));
-	watcher->objects = profil_carve(at, (u64)request->objects *
-					sizeof(*watcher->objects));
-	watcher->buckets = profil_carve(at, (u64)request->buckets *
-					sizeof(*watcher->buckets));
-	watcher->names = profil_carve(at, request->names);
-}
-
-static void profil_carve_private(struct profil_watcher *watcher, void **at)
-{
-	const struct profil_watch *request = &watcher->request;
-	u32 images = profil_index_size(request->images);
-	u32 objects = profil_index_size(request->objects);
-
-	watcher->members = profil_carve(at, (u64)request->processes *
-					sizeof(*watcher->members));
-	watcher->files = profil_carve(at, (u64)request->objects *
-				      sizeof(*watcher->files));
-	watcher->image_index = profil_carve(at, (u64)images * sizeof(u32));
-	watcher->file_index = profil_carve(at, (u64)objects * sizeof(u32));
-	watcher->deferred = profil_carve(at, PROFIL_MAX_DEFERRED *
-					 sizeof(*watcher->deferred));
-	watcher->image_mask = images - 1;
-	watcher->file_mask = objects - 1;
-}
-
-static u64 profil_max_pages(const struct profil_watcher *watcher)
-{
-	if (profil_watch_is_perfmon(watcher))
-		return U64_MAX;
-	return (u64)READ_ONCE(profil_limits.max_watch_kb) * SZ_1K / PAGE_SIZE;
-}
-
-static int profil_watch_alloc(struct profil_watcher *watcher)
-{
-	void *table = NULL;
-	void *private = NULL;
-	u64 private_size;
-	u64 pages;
-	int err;
-
-	profil_carve_table(watcher, &table);
-	profil_carve_private(watcher, &private);
-	watcher->request.map_size = PAGE_ALIGN((unsigned long)table);
-	private_size = PAGE_ALIGN((unsigned long)private);
-	pages = (watcher->request.map_size + private_size) >> PAGE_SHIFT;
-	err = profil_user_charge_watch(watcher->user, pages,
-				       profil_max_pages(watcher));
-	if (err)
-		return err;
-	watcher->pages = pages;
-
-	table = __vmalloc(watcher->request.map_size, PROFIL_WATCH_GFP);
-	private = __vmalloc(private_size, PROFIL_WATCH_GFP);
-	watcher->table = table;
-	watcher->private = private;
-	if (!table || !private)
-		return -ENOMEM;
-	profil_carve_table(watcher, &table);
-	profil_carve_private(watcher, &private);
-	return 0;
-}
-
-static void profil_watch_fill(struct profil_watcher *watcher)
-{
-	u32 i;
-
-	for (i = 0; i < watcher->request.processes; i++) {
-		watcher->members[i].watcher = watcher;
-		watcher->members[i].next = watcher->free_members;
-		watcher->free_members = &watcher->members[i];
-	}
-	for (i = 0; i < PROFIL_MAX_DEFERRED; i++) {
-		watcher->deferred[i].watcher = watcher;
-		watcher->deferred[i].next = watcher->free_deferred;
-		watcher->free_deferred = &watcher->deferred[i];
-	}
-	/* Offset 0 means: no path */
-	watcher->names_used = 1;
-	profil_table_init(watcher);
-}
-
-static void profil_watch_free(struct work_struct *work)
-{
-	struct profil_watcher *watcher =
-		container_of(to_rcu_work(work), struct profil_watcher, free);
-	u32 i;
-
-	cancel_work_sync(&watcher->naming);
-	for (i = 0; watcher->private && i < watcher->request.objects; i++)
-		if (watcher->files[i].file)
-			fput(watcher->files[i].file);
-	vfree(watcher->table);
-	vfree(watcher->private);
-	profil_user_uncharge_watch(watcher->user, watcher->pages);
-	profil_user_put(watcher->user);
-#ifdef CONFIG_CGROUPS
-	if (watcher->cgroup)
-		cgroup_put(watcher->cgroup);
-#endif
-	put_pid_ns(watcher->pid_ns);
-	put_cred(watcher->cred);
-	kfree(watcher);
-	if (atomic_dec_and_test(&profil_nr_watchers))
-		wake_up_var(&profil_nr_watchers);
-}
-
-/* One more reference to a watch. Context: any. */
-void profil_watch_get(struct profil_watcher *watcher)
-{
-	refcount_inc(&watcher->refs);
-}
-
-/*
- * Drop a reference to a watch. A member that was found may be looked at for a
- * grace period after the end. Context: any but with scheduler's locks held.
- */
-void profil_watch_put(struct profil_watcher *watcher)
-{
-	if (!refcount_dec_and_test(&watcher->refs))
-		return;
-	profil_user_expect_uncharge(watcher->user);
-	queue_rcu_work(profil_wq, &watcher->free);
-}
-
-static void profil_watch_refresh(struct work_struct *work)
-{
-	struct profil_watcher *watcher =
-		container_of(work, struct profil_watcher, refresh);
-
-	profil_clock_refresh_watch(watcher);
-	profil_watch_put(watcher);
-}
-
-/**
- * profil_watch_refresh_later() - profil_clock_refresh_watch() from contexts that
- * cannot
- * @watcher: the watch; has other references
- *
- * Context: any but with the scheduler's locks held.
- */
-void profil_watch_refresh_later(struct profil_watcher *watcher)
-{
-	profil_watch_get(watcher);
-	if (!queue_work(profil_wq, &watcher->refresh))
-		profil_watch_put(watcher);
-}
-
-/* No new watches can begin any more. */
-void profil_watch_wait_for_all(void)
-{
-	wait_var_event(&profil_nr_watchers, !atomic_read(&profil_nr_watchers));
-	/* The last callbacks may still be returning */
-	rcu_barrier();
 }
 
 /* --- beginning and end */
@@ -297,6 +111,7 @@ static int profil_find_target(struct profil_watcher *watcher)
 		watcher->uid = make_kuid(current_user_ns(), request->id);
 		return uid_valid(watcher->uid) ? 0 : -EINVAL;
 	}
+	watcher->uid = watcher->cred->uid;
 	if (request->target != PROFIL_WATCH_CGROUP)
 		return 0;
 #ifdef CONFIG_CGROUPS
@@ -310,6 +125,23 @@ static int profil_find_target(struct profil_watcher *watcher)
 #endif
 }
 
+/*
+ * Have no CPU and no process know the watch any more. If another task is ending
+ * it, no more ticks come when this returns, either.
+ *
+ * Return: whether the watch was on.
+ */
+static bool profil_watch_undo(struct profil_watcher *watcher)
+{
+	bool was_on = xchg(&watcher->state, PROFIL_STATE_OFF) ==
+		      PROFIL_STATE_ON;
+
+	profil_clock_refresh_watch(watcher);
+	if (was_on)
+		profil_members_end(watcher);
+	return was_on;
+}
+
 /* Context: the clock is up. */
 static int profil_watch_start(struct profil_watcher *watcher)
 {
@@ -319,49 +151,18 @@ static int profil_watch_start(struct profil_watcher *watcher)
 	if (!err)
 		err = profil_check_rights(watcher);
 	if (!err)
-		err = profil_watch_alloc(watcher);
+		err = profil_watcher_alloc(watcher);
 	if (err)
 		return err;
-	profil_watch_fill(watcher);
+	profil_table_init(watcher);
 	WRITE_ONCE(watcher->state, PROFIL_STATE_ON);
 	err = profil_members_begin(watcher);
+	/* A process that joined may run, and have forked, by now */
 	if (err)
-		return err;
-	profil_clock_refresh_watch(watcher);
-	return 0;
-}
-
-/* Return: a watch of nothing yet, or NULL. */
-static struct profil_watcher *
-profil_watch_new(const struct profil_watch *request)
-{
-	struct profil_watcher *watcher;
-	struct profil_user *user = profil_user_get();
-
-	if (!user)
-		return NULL;
-	watcher = kzalloc(sizeof(*watcher), GFP_KERNEL_ACCOUNT);
-	if (!watcher) {
-		profil_user_put(user);
-		return NULL;
-	}
-	atomic_inc(&profil_nr_watchers);
-	refcount_set(&watcher->refs, 1);
-	watcher->request = *request;
-	watcher->period_ns = request->period_ns;
-	if (request->target != PROFIL_WATCH_PROCESS)
-		watcher->slot |= PROFIL_SLOT_WIDE;
-	if (perfmon_capable())
-		watcher->slot |= PROFIL_SLOT_PERFMON;
-	INIT_LIST_HEAD(&watcher->wide);
-	watcher->cred = get_current_cred();
-	watcher->pid_ns = get_pid_ns(task_active_pid_ns(current));
-	watcher->user = user;
-	raw_spin_lock_init(&watcher->lock);
-	INIT_WORK(&watcher->naming, profil_table_name_objects);
-	INIT_WORK(&watcher->refresh, profil_watch_refresh);
-	INIT_RCU_WORK(&watcher->free, profil_watch_free);
-	return watcher;
+		profil_watch_undo(watcher);
+	else
+		profil_clock_refresh_watch(watcher);
+	return err;
 }
 
 /**
@@ -379,17 +180,17 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
 	err = profil_check_target(request) ?: profil_check_sizes(request);
 	if (err)
 		return ERR_PTR(err);
-	watcher = profil_watch_new(request);
+	watcher = profil_watcher_new(request);
 	if (!watcher)
 		return ERR_PTR(-ENOMEM);
 	err = profil_clock_get_watching();
 	if (!err) {
 		err = profil_watch_start(watcher);
 		if (err)
-			profil_clock_put();
+			profil_clock_put_watching();
 	}
 	if (err) {
-		profil_watch_put(watcher);
+		profil_watcher_put(watcher);
 		return ERR_PTR(err);
 	}
 	*request = watcher->request;
@@ -402,11 +203,8 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
  */
 void profil_watch_stop(struct profil_watcher *watcher)
 {
-	if (xchg(&watcher->state, PROFIL_STATE_OFF) != PROFIL_STATE_ON)
-		return;
-	profil_clock_refresh_watch(watcher);
-	profil_members_end(watcher);
-	profil_clock_put();
+	if (profil_watch_undo(watcher))
+		profil_clock_put_watching();
 }
 
 /**

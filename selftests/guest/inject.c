@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-static uint32_t old_bin, new_bin;
+static uint32_t old_counter, new_counter;
 
 /* Make the @nth possible failure of this thread happen; 0 for none. */
 static bool fail_nth(int nth)
@@ -49,7 +49,8 @@ FIXTURE(inject) {
 
 static int start_old(void)
 {
-	struct profil_region region = overflow_bin(&old_bin, sizeof(old_bin));
+	struct profil_region region = overflow_bin(&old_counter,
+						   sizeof(old_counter));
 
 	return set_regions(&region, 1, 4, MS, 0);
 }
@@ -99,8 +100,8 @@ static bool start_new(struct __test_metadata *_metadata, int nth,
 		      unsigned int flags, int *result)
 {
 	struct profil_region regions[3] = {
-		overflow_bin(&new_bin, 2), overflow_bin(&new_bin, 2),
-		overflow_bin(&new_bin, 2),
+		overflow_bin(&new_counter, 2), overflow_bin(&new_counter, 2),
+		overflow_bin(&new_counter, 2),
 	};
 	int error;
 	bool failed;

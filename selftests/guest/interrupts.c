@@ -8,7 +8,9 @@
  * the same time, and a few more.
  *
  * A CPU that does run a thread of the program must be interrupted: the last
- * tests check that the profile covers such a thread as soon as SET returns.
+ * tests check that the profile covers such a thread as soon as SET returns, and
+ * that a watch covers a process as soon as it has been moved to the watched
+ * cgroup.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,11 +19,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "common.h"
 #include "needs.h"
+#include "watch.h"
 
 NEEDS_TWO_CPUS;
 
@@ -42,14 +46,18 @@ NEEDS_TWO_CPUS;
 /* The shortest period: a program that makes requests has pending ticks. */
 #define SHORTEST_NS	60000
 
-static uint32_t bin;
+#define CGROUPS		"/sys/fs/cgroup"
+#define CGROUP		CGROUPS "/profil-interrupts"
+
+static uint32_t counter;
 static int device;
+static struct watch watch;
 
 static int set(uint64_t period_ns)
 {
-	struct profil_region all = overflow_bin(&bin, sizeof(bin));
+	struct profil_region all = overflow_bin(&counter, sizeof(counter));
 
-	return set_region_by(device, &all, sizeof(bin), period_ns, 0);
+	return set_region_by(device, &all, sizeof(counter), period_ns, 0);
 }
 
 /* Function-call interrupts of a CPU since the system started. */
@@ -100,6 +108,20 @@ static int nothing(void)
 	struct profil_info info = { .size = sizeof(info) };
 
 	return ioctl(device, PROFIL_IOC_INFO, &info);
+}
+
+/* To a cgroup and back; a worker on behalf of it has the time to run. */
+static int move(void)
+{
+	int failed = write_file(CGROUP "/cgroup.procs", "0");
+
+	usleep(500);
+	return write_file(CGROUPS "/cgroup.procs", "0") || failed;
+}
+
+static int read_watch(void)
+{
+	return watch_status(&watch).size ? 0 : -1;
 }
 
 struct count {
@@ -240,6 +262,62 @@ TEST_F(cpu_1, busy_with_another_profile_while_one_sets)
 	kill_it(_metadata, other);
 }
 
+/* Have a process move to the cgroup, or out of it. */
+static int put_in(const char *cgroup, pid_t process)
+{
+	char path[100], pid[12];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	snprintf(pid, sizeof(pid), "%d", process);
+	return write_file(path, pid);
+}
+
+FIXTURE(watched_cpu_1) {
+	pid_t there;
+	int directory;
+};
+
+FIXTURE_SETUP(watched_cpu_1)
+{
+	struct profil_watch of_cgroup;
+
+	rmdir(CGROUP);
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	self->directory = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	of_cgroup = watch_request(PROFIL_WATCH_CGROUP, self->directory, 0);
+	ASSERT_LT(0, function_calls(0));
+	ASSERT_EQ(0, pin_to(0));
+	self->there = have_a_program_run_there(_metadata, 0);
+	ASSERT_EQ(0, watch_begin(&watch, &of_cgroup));
+}
+
+FIXTURE_TEARDOWN(watched_cpu_1)
+{
+	int tries = 2000;
+
+	kill_it(_metadata, self->there);
+	watch_end(&watch);
+	close(self->directory);
+	while (rmdir(CGROUP) && --tries)
+		usleep(1000);
+	EXPECT_LT(0, tries);
+}
+
+TEST_F(watched_cpu_1, busy_with_a_member_while_another_process_moves)
+{
+	ASSERT_EQ(0, put_in(CGROUP, self->there));
+	interrupt_nobody(_metadata, move);
+}
+
+TEST_F(watched_cpu_1, busy_with_one_that_has_left_while_the_watch_is_read)
+{
+	ASSERT_EQ(0, put_in(CGROUP, self->there));
+	while (!watch_status(&watch).cpu_time_ns)
+		usleep(1000);
+	ASSERT_EQ(0, put_in(CGROUPS, self->there));
+	interrupt_nobody(_metadata, read_watch);
+}
+
 /* The control: rounds in which a thread runs on CPU 1 without a pause. */
 #define ROUNDS		20
 #define ROUND_US	20000
@@ -292,6 +370,25 @@ static void cover_at_once(struct __test_metadata *_metadata)
 	TH_LOG("%.1f ms covered of %.1f ms, less than half in %d of %d rounds",
 	       covered / 1e6, passed / 1e6, less, ROUNDS);
 	EXPECT_EQ(0, less);
+}
+
+/* The move returns while the process runs on, without a context switch. */
+TEST_F(watched_cpu_1, running_a_process_is_covered_when_it_has_been_moved)
+{
+	uint64_t covered = 0, passed = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t begin;
+
+		ASSERT_EQ(0, put_in(CGROUP, self->there));
+		begin = monotonic_ns();
+		usleep(ROUND_US);
+		passed += monotonic_ns() - begin;
+		ASSERT_EQ(0, put_in(CGROUPS, self->there));
+	}
+	covered = watch_status(&watch).cpu_time_ns;
+	TH_LOG("%.1f ms covered of %.1f ms", covered / 1e6, passed / 1e6);
+	EXPECT_LE(passed / 2, covered);
 }
 
 TEST_F(cpu_1, running_a_thread_is_covered_when_set_returns)

@@ -5,8 +5,8 @@
  * The module cannot be unloaded while any process is profiled, whether or not a
  * descriptor is open, and can be once none is. Its parameters show the values
  * that they have, and reject invalid ones. Leaves the module loaded with the
- * parameters that it had. $PROFIL_KO is the module's file, by default that which
- * modprobe loads; refuse.ko is in the directory of this program.
+ * parameters that it had. $PROFIL_KO is the module's file, by default that
+ * which modprobe loads; refuse.ko is in the directory of this program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <sys/klog.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -48,24 +47,13 @@ static void __attribute__((constructor)) need_file(void)
 	need(!access(module_path, R_OK), "profil.ko: set PROFIL_KO to its path");
 }
 
-static uint32_t bin;
+static uint32_t counter;
 
 static int start(uint64_t period_ns)
 {
-	struct profil_region region = overflow_bin(&bin, sizeof(bin));
+	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 
-	return set_regions(&region, 1, sizeof(bin), period_ns, 0);
-}
-
-static int load_file(const char *path, const char *parameters)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int result = syscall(SYS_finit_module, fd, parameters, 0);
-	int error = errno;
-
-	close(fd);
-	errno = error;
-	return result;
+	return set_regions(&region, 1, sizeof(counter), period_ns, 0);
 }
 
 static int load(const char *parameters)
@@ -249,10 +237,13 @@ static void burn_for_ever(void)
  * happens often: before version 8.1, QEMU can go on with the breakpoint that
  * was there for a moment.
  */
+#define INSTANCE	"/sys/kernel/tracing/instances/profil-module"
+
 static void keep_the_switch_traced(void)
 {
-	if (system("cd /sys/kernel/tracing 2>/dev/null && echo 0 > tracing_on "
-		   "&& echo 1 > events/sched/sched_switch/enable"))
+	if (system("mkdir " INSTANCE " 2>/dev/null && cd " INSTANCE " && "
+		   "echo 0 > tracing_on && "
+		   "echo 1 > events/sched/sched_switch/enable"))
 		fprintf(stderr, "# cannot trace\n");
 }
 
@@ -289,6 +280,7 @@ TEST_F(module, is_loaded_and_unloaded_all_the_time)
 		EXPECT_EQ(0, kill(children[i], SIGKILL));
 		EXPECT_EQ(-SIGKILL, wait_child(children[i]));
 	}
+	rmdir(INSTANCE);
 }
 
 TEST_F(module, refuses_wrong_parameters)
@@ -375,19 +367,6 @@ TEST_F(module, defaults)
 	EXPECT_EQ(1, info.fast);
 }
 
-/* refuse.ko for the running kernel, in the directory of this program. */
-static void refuse_path(char *path, size_t size)
-{
-	ssize_t length = readlink("/proc/self/exe", path, size - 1);
-	struct utsname name;
-
-	uname(&name);
-	path[length < 0 ? 0 : length] = '\0';
-	length = strrchr(path, '/') - path;
-	snprintf(path + length, size - length, "/../refuse/%s/refuse.ko",
-		 name.release);
-}
-
 /* Run a profile and wait until the module has stopped its clock, too. */
 static void run_the_clock(struct __test_metadata *_metadata)
 {
@@ -403,14 +382,10 @@ static void run_the_clock(struct __test_metadata *_metadata)
 TEST_F(module, has_its_own_timers_when_perf_refuses)
 {
 	struct profil_info info;
-	char path[4096];
-	int before;
+	int before = count_in_log(REFUSED);
 
-	refuse_path(path, sizeof(path));
-	if (access(path, R_OK))
+	if (load_helper("refuse", "") && errno == ENOENT)
 		SKIP(return, "there is no refuse.ko for this kernel");
-	before = count_in_log(REFUSED);
-	ASSERT_EQ(0, load_file(path, ""));
 	load_with(_metadata, "clock=perf", &info);
 	EXPECT_EQ(PROFIL_CLOCK_HRTIMER, info.clock);
 	run_the_clock(_metadata);
@@ -425,10 +400,10 @@ static int set_many(unsigned int nr)
 	int result, error;
 
 	for (i = 0; i < nr; i++) {
-		regions[i] = overflow_bin(&bin, sizeof(bin));
+		regions[i] = overflow_bin(&counter, sizeof(counter));
 		regions[i].offset = i + 1;
 	}
-	result = set_regions(regions, nr, sizeof(bin), 0, 0);
+	result = set_regions(regions, nr, sizeof(counter), 0, 0);
 	error = errno;
 	free(regions);
 	errno = error;

@@ -204,6 +204,15 @@ static int try_with(const struct rights *rights,
 	return wait_child(child);
 }
 
+static int as(const struct rights *rights, int (*what)(void *), void *argument)
+{
+	pid_t child = fork_child();
+
+	if (!child)
+		_exit(take_rights(rights) ? 199 : what(argument));
+	return wait_child(child);
+}
+
 static int try_process(const struct rights *rights, pid_t pid)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS, pid,
@@ -300,6 +309,104 @@ TEST(of_root_by_root_without_capabilities)
 	EXPECT_EQ(EPERM, try_process(&weak, mighty.pid));
 	EXPECT_EQ(0, child_end(&equal));
 	EXPECT_EQ(0, child_end(&mighty));
+}
+
+/* --- the parameter watch_scope */
+
+FIXTURE(scope) {
+	char before[20];
+};
+
+FIXTURE_VARIANT(scope) {
+	const char *value;
+	int of_child;
+	int of_others;
+};
+
+FIXTURE_VARIANT_ADD(scope, of_nobody) {
+	.value = "0", .of_child = EPERM, .of_others = EPERM,
+};
+
+FIXTURE_VARIANT_ADD(scope, without_a_meaning) {
+	.value = "3", .of_child = EPERM, .of_others = EPERM,
+};
+
+FIXTURE_VARIANT_ADD(scope, of_descendants) {
+	.value = "1", .of_child = 0, .of_others = EPERM,
+};
+
+FIXTURE_VARIANT_ADD(scope, of_what_may_be_inspected) {
+	.value = "2", .of_child = 0, .of_others = 0,
+};
+
+FIXTURE_SETUP(scope)
+{
+	ASSERT_EQ(0, get_parameter("watch_scope", self->before,
+				   sizeof(self->before)));
+	ASSERT_EQ(0, put_parameter("watch_scope", variant->value));
+}
+
+FIXTURE_TEARDOWN(scope)
+{
+	EXPECT_EQ(0, put_parameter("watch_scope", self->before));
+}
+
+/* Watch a child of a child. Return: 0, or the error number. */
+static int watch_grandchild(void *unused)
+{
+	struct profil_watch request;
+	int ends[2], error;
+	pid_t child, pid;
+
+	(void)unused;
+	if (pipe(ends))
+		return 200;
+	child = fork_child();
+	if (!child) {
+		pid = fork_child();
+		if (!pid || write(ends[1], &pid, sizeof(pid)) != sizeof(pid))
+			pause();
+		_exit(wait_child(pid));
+	}
+	if (read(ends[0], &pid, sizeof(pid)) != sizeof(pid))
+		return 201;
+	request = watch_request(PROFIL_WATCH_PROCESS, pid, 0);
+	error = watch_try(&request);
+	kill(pid, SIGKILL);
+	wait_child(child);
+	return error;
+}
+
+static int watch_itself(void *unused)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), 0);
+
+	(void)unused;
+	return watch_try(&request);
+}
+
+TEST_F(scope, is_the_limit_of_ordinary_users)
+{
+	struct profil_watch own = watch_request(PROFIL_WATCH_USER, ALICE, 0);
+	struct child other = target_begin(&alice, burn_a_little, NULL);
+	struct profil_watch in_cgroup;
+	int fd;
+
+	mkdir(CGROUP, 0755);
+	fd = open(CGROUP, O_RDONLY | O_DIRECTORY);
+	in_cgroup = watch_request(PROFIL_WATCH_CGROUP, fd, 0);
+	EXPECT_EQ(variant->of_child, as(&alice, watch_itself, NULL));
+	EXPECT_EQ(variant->of_child, as(&alice, watch_grandchild, NULL));
+	EXPECT_EQ(variant->of_others, try_process(&alice, other.pid));
+	EXPECT_EQ(variant->of_others, try_process(&ptracer, other.pid));
+	EXPECT_EQ(variant->of_others, try_with(&alice, &own));
+	EXPECT_EQ(variant->of_others, try_with(&alice, &in_cgroup));
+	EXPECT_EQ(0, try_process(&perfmon, other.pid));
+	EXPECT_EQ(0, try_with(&perfmon, &own));
+	EXPECT_EQ(0, child_end(&other));
+	close(fd);
+	EXPECT_EQ(0, rmdir(CGROUP));
 }
 
 /* --- many processes, and kernel addresses */
@@ -410,15 +517,6 @@ static int watch_own_user(void *target)
 	return watch_ticks(&watch, WATCH_ANY, PROFIL_OBJECT_KERNEL) ? 206 : 0;
 }
 
-static int as(const struct rights *rights, int (*what)(void *), void *argument)
-{
-	pid_t child = fork_child();
-
-	if (!child)
-		_exit(take_rights(rights) ? 199 : what(argument));
-	return wait_child(child);
-}
-
 /*
  * While others run programs whose names are their own business, users see
  * nothing but their own processes.
@@ -450,6 +548,21 @@ TEST_F(paranoid, what_ordinary_users_see)
 	rmdir(PLACE);
 }
 
+/* The address of a symbol of the kernel, or 0. */
+static uint64_t kernel_symbol(const char *symbol)
+{
+	FILE *all = fopen("/proc/kallsyms", "r");
+	unsigned long long address;
+	char name[512];
+	uint64_t found = 0;
+
+	while (!found && fscanf(all, "%llx %*c %511s%*[^\n]", &address, name) == 2)
+		if (!strcmp(name, symbol))
+			found = address;
+	fclose(all);
+	return found;
+}
+
 TEST(kernel_text_has_kernel_addresses)
 {
 	struct child target = target_begin(&alice, work_in_both, NULL);
@@ -465,7 +578,8 @@ TEST(kernel_text_has_kernel_addresses)
 	EXPECT_EQ(0, child_end(&target));
 	status = watch_settled(&watch, 0);
 	ticks = watch_ticks_at(&watch, PROFIL_OBJECT_KERNEL,
-			       0xffffffff80000000ULL, -4096ULL);
+			       kernel_symbol("_stext") & -16ULL,
+			       kernel_symbol("_etext"));
 	TH_LOG("%llu ticks in kernel mode, %llu at addresses of its text",
 	       status.kernel, (unsigned long long)ticks);
 	EXPECT_LT(SHOWS, status.kernel);
@@ -709,19 +823,22 @@ TEST_F(program, cannot_be_watched_while_it_runs)
 
 /*
  * Try to watch a process while it executes the program, with fewer rights than
- * that has. Return: 0 if the watch saw nothing of it, or was refused.
+ * that has: a process has the name of a program, which everybody can read, before
+ * it has its rights. Return: 0 if the watch saw no more of it, or was refused.
  */
 static int race_with_exec(void *argument)
 {
 	struct plan *plan = argument;
 	struct watch watch;
+	uint32_t image;
 	bool saw;
 
 	child_go(&plan->target);
 	if (watch_begin(&watch, &plan->request))
 		return errno == EPERM || errno == ESRCH ? 0 : errno;
 	watch_settled(&watch, 0);
-	saw = watch_find_image(&watch, "program") ||
+	image = watch_find_image(&watch, "program");
+	saw = (image && image_ticks(watch_image(&watch, image))) ||
 	      watch_find_object(&watch, PLACE "/program");
 	watch_end(&watch);
 	return saw;
@@ -1037,6 +1154,224 @@ TEST(in_a_pid_namespace)
 	if (result == 77)
 		SKIP(return, "no PID namespaces");
 	EXPECT_EQ(0, result);
+}
+
+/**
+ * struct neighbours - two containers of the same user, with the same rights
+ * @request: of the one that watches
+ * @rights: of both
+ * @remapped: they have user namespaces that root made
+ * @ready: pipe to the test
+ */
+struct neighbours {
+	struct profil_watch request;
+	struct rights rights;
+	bool remapped;
+	int ready[2];
+};
+
+/*
+ * Watch what this container may watch, while it works. Return: 0 if that is all
+ * that the table has.
+ */
+static int watch_own_container(const struct neighbours *both)
+{
+	uint64_t end = monotonic_ns() + 60 * SECOND;
+	struct profil_watch_status status;
+	struct watch watch;
+
+	if (watch_begin(&watch, &both->request))
+		return errno;
+	do {
+		pid_t child = fork_child();
+
+		if (!child)
+			_exit(burn_a_little(NULL));
+		if (wait_child(child))
+			return 200;
+		status = watch_status(&watch);
+	} while (status.ticks < SHOWS && monotonic_ns() < end);
+	for (uint32_t i = 1; i < watch_nr_images(&watch); i++) {
+		if (!watch_image(&watch, i)->pid)
+			return 201;
+		if (!strcmp(watch_image(&watch, i)->comm, "secret"))
+			return 202;
+	}
+	for (uint32_t i = PROFIL_OBJECT_FILES; i < watch_nr_objects(&watch); i++)
+		if (strstr(watch_path_soon(&watch, i), "secret"))
+			return 203;
+	if (status.withheld)
+		return 204;
+	watch_end(&watch);
+	return status.ticks < SHOWS ? 205 : 0;
+}
+
+/* Execute programs whose name is this container's own business. */
+static int work_in_secret(const struct neighbours *unused)
+{
+	char *const argv[] = { "secret", "burn", NULL };
+	pid_t child;
+
+	(void)unused;
+	while (!posix_spawn(&child, PLACE "/secret", NULL, NULL, argv, environ))
+		wait_child(child);
+	return 1;
+}
+
+/*
+ * Start a container. @moved: move its first process, which is in CGROUP, out and
+ * in again.
+ */
+static pid_t start_container(const struct neighbours *both, bool moved,
+			     int (*work)(const struct neighbours *both))
+{
+	pid_t outside = fork_child();
+	pid_t first;
+
+	if (outside)
+		return outside;
+	if ((both->remapped && map_self(0)) ||
+	    unshare(CLONE_NEWPID | CLONE_NEWNS))
+		_exit(77);
+	first = fork_child();
+	if (!first) {
+		if (put_into(CGROUP, 0) ||
+		    (!both->remapped && take_rights(&both->rights)))
+			_exit(199);
+		_exit(work(both));
+	}
+	while (moved) {
+		usleep(5000);
+		put_into("/sys/fs/cgroup", first);
+		usleep(5000);
+		put_into(CGROUP, first);
+	}
+	_exit(wait_child(first));
+}
+
+FIXTURE(container) {
+	struct neighbours both;
+	int cgroup;
+};
+
+FIXTURE_VARIANT(container) {
+	uint32_t target;
+	struct rights rights;
+	bool remapped;
+};
+
+/* Those of Docker. */
+#define CONTAINER_CAPS	0xa80425fbULL
+
+FIXTURE_VARIANT_ADD(container, of_a_user) {
+	.target = PROFIL_WATCH_USER, .rights = { .user = ALICE },
+};
+
+FIXTURE_VARIANT_ADD(container, of_root) {
+	.target = PROFIL_WATCH_USER, .rights = { .caps = CONTAINER_CAPS },
+};
+
+FIXTURE_VARIANT_ADD(container, of_remapped_root) {
+	.target = PROFIL_WATCH_USER, .remapped = true,
+};
+
+FIXTURE_VARIANT_ADD(container, of_a_user_in_a_cgroup) {
+	.target = PROFIL_WATCH_CGROUP, .rights = { .user = ALICE },
+};
+
+FIXTURE_SETUP(container)
+{
+	uint32_t id = variant->rights.user;
+
+	mkdir(CGROUP, 0755);
+	self->cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY);
+	if (variant->target == PROFIL_WATCH_CGROUP)
+		id = self->cgroup;
+	self->both.request = watch_request(variant->target, id,
+					   PROFIL_WATCH_SEPARATE);
+	self->both.rights = variant->rights;
+	self->both.remapped = variant->remapped;
+	ASSERT_EQ(0, pipe(self->both.ready));
+	ASSERT_EQ(0, place_begin());
+	ASSERT_EQ(0, copy_file(program, PLACE "/secret", 0755));
+}
+
+FIXTURE_TEARDOWN(container)
+{
+	close(self->cgroup);
+	close(self->both.ready[0]);
+	close(self->both.ready[1]);
+	for (int i = 0; i < 1000 && rmdir(CGROUP) && errno == EBUSY; i++)
+		usleep(1000);
+	EXPECT_EQ(0, place_end());
+}
+
+TEST_F(container, sees_nothing_of_another)
+{
+	pid_t other = start_container(&self->both, true, work_in_secret);
+	pid_t own = start_container(&self->both, false, watch_own_container);
+	int result = wait_child(own);
+
+	kill(other, SIGKILL);
+	wait_child(other);
+	if (result == 77)
+		SKIP(return, "no PID namespaces");
+	EXPECT_EQ(0, result);
+}
+
+/* More than half of the default max_watch_kb. */
+#define MUCH_MEMORY	(36 << 20)
+
+static int watch_much(const struct neighbours *both)
+{
+	struct profil_watch request = both->request;
+	struct watch watch;
+
+	request.names = MUCH_MEMORY;
+	if (watch_begin(&watch, &request))
+		return errno;
+	return write(both->ready[1], "", 1) == 1 ? wait_for_signal(NULL) : 200;
+}
+
+static int try_much(const struct neighbours *both)
+{
+	struct profil_watch request = both->request;
+
+	request.names = MUCH_MEMORY;
+	return watch_try(&request);
+}
+
+/* Neither by the memory of its watches, nor by having one of many processes. */
+TEST_F(container, does_not_deny_another)
+{
+	pid_t other = start_container(&self->both, false, watch_much);
+	int result = 77;
+	char byte;
+
+	close(self->both.ready[1]);
+	self->both.ready[1] = -1;
+	if (read(self->both.ready[0], &byte, 1) == 1)
+		result = wait_child(start_container(&self->both, false,
+						    try_much));
+	kill(other, SIGKILL);
+	wait_child(other);
+	if (result == 77)
+		SKIP(return, "no namespaces");
+	EXPECT_EQ(0, result);
+}
+
+/* Nor does a watch with CAP_PERFMON, which has no limit. */
+TEST(a_privileged_watch_denies_nobody)
+{
+	static const struct rights weak = { .caps = CONTAINER_CAPS };
+	struct profil_watch all = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct profil_watch own = watch_request(PROFIL_WATCH_USER, 0, 0);
+	struct watch watch;
+
+	all.names = 1 << 26;
+	ASSERT_EQ(0, watch_begin(&watch, &all));
+	EXPECT_EQ(0, try_with(&weak, &own));
+	watch_end(&watch);
 }
 
 /* --- descriptors in the hands of others, and watchers that change */

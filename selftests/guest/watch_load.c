@@ -31,12 +31,22 @@
 
 NEEDS_ROOT;
 
-#define PAGE		4096
 #define PLACE		"/run/profil-watch-load"
 #define CGROUP		"/sys/fs/cgroup/profil-watch-load"
 #define CPU1		"/sys/devices/system/cpu/cpu1/online"
 
 #define WORK_NS		(300 * MS)
+
+#define ALICE		100001
+
+/* This program, executed by a test. */
+__attribute__((constructor(101))) static void executed(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "burn")) {
+		burn_process_ns(WORK_NS);
+		_exit(0);
+	}
+}
 
 FIXTURE(full) {
 	struct watch watch;
@@ -98,8 +108,18 @@ static int run_over_much_text(void *unused)
 	(void)unused;
 	if (sled == MAP_FAILED)
 		return 1;
+#if defined(__x86_64__)
 	memset(sled, 0x90, SLED);
 	sled[SLED - 1] = 0xc3;
+#else
+	for (size_t i = 0; i < SLED / 4; i++)
+#if defined(__aarch64__)
+		((unsigned int *)sled)[i] = i < SLED / 4 - 1 ? 0xd503201f : 0xd65f03c0;
+#elif defined(__riscv)
+		((unsigned int *)sled)[i] = i < SLED / 4 - 1 ? 0x00000013 : 0x00008067;
+#endif
+	__builtin___clear_cache((char *)sled, (char *)sled + SLED);
+#endif
 	end = process_cpu_ns() + WORK_NS;
 	for (int i = 0; i < PASSES || process_cpu_ns() < end; i++)
 		((void (*)(void))sled)();
@@ -243,12 +263,77 @@ TEST_F(full, of_images)
 	EXPECT_LT(0, watch_image(&self->watch, 2)->counted);
 }
 
+/* What another user executes leaves room for root's programs. */
+#define OTHERS		40
+
+static int execute_much(void *unused)
+{
+	(void)unused;
+	if (become(ALICE))
+		return 1;
+	for (int i = 0; i < OTHERS; i++) {
+		char name[300], path[300];
+		char *argv[] = { name, NULL };
+		pid_t child;
+
+		snprintf(path, sizeof(path), PLACE "/o/%0200d-%d", 0, i);
+		snprintf(name, sizeof(name), "%d", i);
+		if (copy_file("/bin/true", path, 0755) ||
+		    posix_spawn(&child, path, NULL, NULL, argv, environ))
+			return 2;
+		wait_child(child);
+	}
+	return 0;
+}
+
+TEST_F(full, of_what_another_user_does)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct child other;
+	uint32_t image;
+	pid_t child;
+
+	mkdir(PLACE "/o", 0777);
+	chmod(PLACE "/o", 01777);
+	other = child_begin(execute_much, NULL);
+	request.images = 32;
+	request.objects = 32;
+	request.names = 4096;
+	request.period_ns = MS / 2;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	EXPECT_EQ(0, child_end(&other));
+	ASSERT_EQ(0, copy_file("/proc/self/exe", PLACE "/own", 0755));
+	child = fork_child();
+	if (!child) {
+		execl(PLACE "/own", "own", "burn", NULL);
+		_exit(1);
+	}
+	EXPECT_EQ(0, wait_child(child));
+	watch_stop(&self->watch);
+	self->status = watch_status(&self->watch);
+	TH_LOG("%u images, %u objects, %u bytes of paths",
+	       self->status.images, self->status.objects,
+	       self->status.names);
+	image = watch_find_image(&self->watch, "own");
+	EXPECT_NE(0, image);
+	EXPECT_NE(0, watch_image(&self->watch, image)->exe);
+	EXPECT_STREQ(PLACE "/own",
+		     watch_path_soon(&self->watch,
+				     watch_image(&self->watch, image)->exe));
+	EXPECT_LT(0, watch_image(&self->watch, image)->counted);
+}
+
 /* --- many processes */
 
 /* A kernel with sanitizers takes ten times as long for each. */
 static int crowd_size(void)
 {
 	return 2000 / slack();
+}
+
+static int fork_twelve(void *pipe_ends)
+{
+	return run_children(12, pipe_ends);
 }
 
 static int crowd(void *pipe_ends)
@@ -286,6 +371,53 @@ TEST(two_thousand_processes)
 	watch_end(&watch);
 }
 
+/* More than max_profiles; the others are unfollowed, and a later watch has them. */
+TEST(more_processes_than_a_user_may_watch)
+{
+	char before[20] = "";
+	struct profil_watch_status status;
+	int ends[2], tries = 60000;
+	struct watch watch;
+	pid_t watcher;
+
+	ASSERT_EQ(0, get_parameter("max_profiles", before, sizeof(before)));
+	ASSERT_EQ(0, put_parameter("max_profiles", "5"));
+	watcher = fork_child();
+	if (!watcher) {
+		struct child child;
+
+		if (become(ALICE) || pipe(ends))
+			_exit(200);
+		for (int round = 0; round < 2; round++) {
+			child = child_begin(round ? burn_100_ms :
+					    fork_twelve, ends);
+			if (watch_process(&watch, child.pid,
+					  PROFIL_WATCH_CHILDREN))
+				_exit(201);
+			child_go(&child);
+			do {
+				status = watch_status(&watch);
+				if (status.processes > 5)
+					_exit(202);
+				usleep(1000);
+			} while (!round && status.unfollowed < 8 && --tries);
+			if (!round && (status.processes != 5 ||
+				       status.unfollowed != 8))
+				_exit(203);
+			if (!round)
+				close(ends[1]);
+			if (child_end(&child))
+				_exit(204);
+			if (round && watch_settled(&watch, 0).unfollowed)
+				_exit(205);
+			watch_end(&watch);
+		}
+		_exit(0);
+	}
+	EXPECT_EQ(0, wait_child(watcher));
+	EXPECT_EQ(0, put_parameter("max_profiles", before));
+}
+
 /* --- mappings that change */
 
 static atomic_bool is_over;
@@ -317,13 +449,8 @@ static int change_and_burn(void *unused)
 	return unused != NULL;
 }
 
-/* Without this, ticks that find the lock taken have no second chance. */
-static bool can_defer(void)
-{
-	return !system("grep -q '__ksymtab_task_work_add$' /proc/kallsyms");
-}
-
-TEST(mappings_that_change_all_the_time)
+/* Return: are 99 % of the ticks in user mode resolved? */
+static bool watch_changes(struct __test_metadata *_metadata)
 {
 	struct child child = child_begin(change_and_burn, NULL);
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
@@ -331,18 +458,152 @@ TEST(mappings_that_change_all_the_time)
 	struct profil_watch_status status;
 	struct watch watch;
 
-	request.period_ns = MS / 5;
-	ASSERT_EQ(0, watch_begin(&watch, &request));
+	request.period_ns = MS;
+	EXPECT_EQ(0, watch_begin(&watch, &request));
 	EXPECT_EQ(0, child_end(&child));
 	status = watch_settled(&watch, 0);
 	TH_LOG("%llu ticks, %llu in kernel mode, %llu unresolved",
 	       status.ticks, status.kernel, status.unresolved);
 	EXPECT_LT(0, status.counted);
-	if (can_defer())
-		EXPECT_GE(status.counted / 1000, status.unresolved);
 	EXPECT_WATCH_TICKS(&status);
 	EXPECT_SOUND(&watch, &status);
 	watch_end(&watch);
+	return status.unresolved <= (status.ticks - status.kernel) / 100;
+}
+
+/*
+ * Hardly any tick is unresolved, but that where the host stops a CPU for long
+ * the kernel may fall behind.
+ */
+#define ROUNDS		5
+
+TEST(mappings_that_change_all_the_time)
+{
+	bool are_resolved = false;
+
+	for (int i = 0; i < ROUNDS && !are_resolved; i++)
+		are_resolved = watch_changes(_metadata);
+	EXPECT_TRUE(are_resolved);
+}
+
+/* Processes that share a watch; one of them never unlocks its mappings. */
+struct crowd {
+	pid_t reader;
+	pid_t stuck;
+	pid_t changer;
+};
+
+static struct crowd *crowd_pids;
+
+static void *burn_for_ever(void *unused)
+{
+	for (;;)
+		burn_thread_ns(SECOND);
+	return unused;
+}
+
+/* The page stays locked until the server answers. */
+static void read_page(int file)
+{
+	volatile char *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file,
+				   0);
+
+	_exit(page == MAP_FAILED || *page);
+}
+
+/* mmap() holds mmap_lock until that page is unlocked. */
+static void map_for_ever(int file)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&threads[i], NULL, burn_for_ever, NULL))
+			_exit(1);
+	usleep(100000);
+	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	pause();
+}
+
+static int run_with_a_stuck_process(void *unused)
+{
+	int file = open(SILENT_FS "/direct", O_RDONLY | O_CLOEXEC);
+	pid_t child;
+
+	if (file < 0)
+		return 1;
+	child = fork_child();
+	if (!child)
+		read_page(file);
+	crowd_pids->reader = child;
+	usleep(100000);
+	child = fork_child();
+	if (!child)
+		map_for_ever(file);
+	crowd_pids->stuck = child;
+	close(file);
+	usleep(500000);
+	child = fork_child();
+	if (!child)
+		_exit(change_and_burn(unused));
+	crowd_pids->changer = child;
+	return wait_child(child);
+}
+
+static const struct profil_watch_image *
+image_of(const struct watch *watch, pid_t pid)
+{
+	return watch_image(watch, watch_find_pid(watch, pid));
+}
+
+/* Return: are most ticks of a process beside it resolved? */
+static bool watch_beside_a_stuck_process(struct __test_metadata *_metadata,
+					 pid_t server)
+{
+	struct child child = child_begin(run_with_a_stuck_process, NULL);
+	struct profil_watch request =
+		watch_request(PROFIL_WATCH_PROCESS, child.pid,
+			      PROFIL_WATCH_CHILDREN | PROFIL_WATCH_SEPARATE);
+	const struct profil_watch_image *stuck, *changer;
+	struct profil_watch_status status;
+	struct watch watch;
+	bool is_resolved;
+
+	request.period_ns = MS / 10;
+	EXPECT_EQ(0, watch_begin(&watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	/* This waits for the ticks, but not for ever */
+	status = watch_stop(&watch);
+	EXPECT_EQ(0, status.pending);
+	EXPECT_WATCH_CONSERVED(&status);
+	EXPECT_SOUND(&watch, &status);
+	stuck = image_of(&watch, crowd_pids->stuck);
+	changer = image_of(&watch, crowd_pids->changer);
+	is_resolved = changer->unresolved <= changer->counted / 2;
+	TH_LOG("%llu counted and %llu unresolved, beside %llu unresolved",
+	       changer->counted, changer->unresolved, stuck->unresolved);
+	EXPECT_LT(0, changer->counted);
+	watch_end(&watch);
+	kill(crowd_pids->stuck, SIGKILL);
+	kill(crowd_pids->reader, SIGKILL);
+	EXPECT_EQ(0, unmount_silent_fs(server));
+	return is_resolved;
+}
+
+TEST(mappings_beside_those_that_stay_locked)
+{
+	bool are_resolved = false;
+
+	crowd_pids = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, crowd_pids);
+	for (int i = 0; i < ROUNDS && !are_resolved; i++) {
+		pid_t server = mount_silent_fs();
+
+		if (server < 0)
+			SKIP(return, "no FUSE");
+		are_resolved = watch_beside_a_stuck_process(_metadata, server);
+	}
+	EXPECT_TRUE(are_resolved);
 }
 
 /* --- attaching to a server */
@@ -435,6 +696,32 @@ TEST(memory_is_what_was_asked_for)
 	EXPECT_GE(charged + IN_ADVANCE, number_in(CGROUP "/memory.current"));
 	watch_end(&watch);
 	/* RCU delays it */
+	for (int tries = 5000; bytes_of_module() && tries; tries--)
+		usleep(1000);
+	EXPECT_EQ(0, bytes_of_module());
+	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)
+		usleep(1000);
+	EXPECT_NE(0, access(CGROUP, F_OK));
+}
+
+/* There is room for the members, but not for the table. */
+TEST(memory_that_the_cgroup_has_not_got)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), 0);
+
+	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	rmdir(CGROUP);
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	if (access(CGROUP "/memory.max", F_OK)) {
+		rmdir(CGROUP);
+		SKIP(return, "no memory controller");
+	}
+	request.buckets = 1 << 20;
+	ASSERT_EQ(0, write_file(CGROUP "/memory.max", "8M"));
+	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
+	EXPECT_EQ(ENOMEM, watch_try(&request));
+	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
 	for (int tries = 5000; bytes_of_module() && tries; tries--)
 		usleep(1000);
 	EXPECT_EQ(0, bytes_of_module());

@@ -444,20 +444,20 @@ struct profiled {
 	uint64_t period_ns;
 	struct moment from, to;
 	uint64_t used_ns;
-	uint64_t in_bins;
+	uint64_t in_counters;
 };
 
 static int profile_itself(void *argument)
 {
 	struct profiled *profiled = argument;
-	static uint32_t bins[1 << 20];
+	static uint32_t counters[1 << 20];
 	struct profil_region regions[] = {
-		region_of(&__executable_start, &etext, bins, 4),
-		overflow_bin(&bins[(1 << 20) - 1], 4),
+		region_of(&__executable_start, &etext, counters, 4),
+		overflow_bin(&counters[(1 << 20) - 1], 4),
 	};
 	uint64_t before;
 
-	if (regions[0].size > sizeof(bins) - 4)
+	if (regions[0].size > sizeof(counters) - 4)
 		return 2;
 	profiled->from = moment_zero();
 	if (set_regions(regions, 2, 4, profiled->period_ns, 0))
@@ -467,7 +467,7 @@ static int profile_itself(void *argument)
 	work(NULL);
 	profiled->to = moment_stop();
 	profiled->used_ns = profiled->to.cpu_ns - before;
-	profiled->in_bins = sum32(bins, 1 << 20);
+	profiled->in_counters = sum32(counters, 1 << 20);
 	return 0;
 }
 
@@ -491,7 +491,7 @@ TEST_F(beside, a_watch)
 	ASSERT_EQ(child.pid, wait4(child.pid, &result, 0, &usage));
 	ASSERT_EQ(0, result);
 	EXPECT_TICKS(&profiled->from, &profiled->to);
-	EXPECT_EQ(profiled->in_bins, profiled->to.status.counts.counted);
+	EXPECT_EQ(profiled->in_counters, profiled->to.status.counts.counted);
 	EXPECT_EQ(profiled->to.status.counts.ticks,
 		  profiled->to.status.counts.counted +
 			  profiled->to.status.counts.outside);

@@ -8,6 +8,8 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -247,6 +249,80 @@ TEST_F(watch, and_a_profile_have_every_tick)
 	TH_LOG("%llu ticks, due %.1f", status.ticks, due);
 	EXPECT_SOUND(&self->watch, &status);
 	EXPECT_GE(slack() * (SIGMAS + due / 1000), fabs(status.ticks - due));
+}
+
+/* --- the paths of many files */
+
+#define NR_FILES	1000
+
+/* The first and the last ones, of which the median counts. */
+#define NR_LOOKS	51
+
+/*
+ * Execute a file until a tick falls in it and its path is known. Return: how
+ * long it took from about the tick on; 0 if anything fails.
+ */
+static uint64_t name_one_file(const struct watch *watch)
+{
+	uint32_t nr = watch_nr_objects(watch);
+	int fd = memfd_create("code", MFD_CLOEXEC);
+	uint64_t before = 0, end;
+	void *code;
+
+	if (fd < 0 || write_code(fd))
+		return 0;
+	code = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC,
+		    MAP_SHARED, fd, 0);
+	if (code == MAP_FAILED)
+		return 0;
+	while (watch_nr_objects(watch) == nr) {
+		before = monotonic_ns();
+		((void (*)(uint64_t))(uintptr_t)code)(1000);
+	}
+	end = before + SECOND;
+	while (!watch_path(watch, nr)[0] && monotonic_ns() < end)
+		sched_yield();
+	end = monotonic_ns();
+	munmap(code, sysconf(_SC_PAGESIZE));
+	close(fd);
+	return end - before;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Finding the path of a file takes no longer when there are many others. */
+TEST(paths_of_many_files)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), 0);
+	uint64_t first[NR_LOOKS], last[NR_LOOKS];
+	struct watch watch;
+
+	request.period_ns = 100 * US;
+	request.objects = 2 * NR_FILES;
+	request.names = 1 << 20;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	for (int i = 0; i < NR_FILES; i++) {
+		uint64_t took = name_one_file(&watch);
+
+		ASSERT_NE(0, took);
+		if (i < NR_LOOKS)
+			first[i] = took;
+		if (i >= NR_FILES - NR_LOOKS)
+			last[i - (NR_FILES - NR_LOOKS)] = took;
+	}
+	qsort(first, NR_LOOKS, sizeof(first[0]), compare);
+	qsort(last, NR_LOOKS, sizeof(last[0]), compare);
+	TH_LOG("%.1f us, and %.1f us after %u files",
+	       first[NR_LOOKS / 2] / 1e3, last[NR_LOOKS / 2] / 1e3, NR_FILES);
+	/* A walk through all takes 40 us more */
+	EXPECT_GE(first[NR_LOOKS / 2] + slack() * 20 * US, last[NR_LOOKS / 2]);
+	watch_end(&watch);
 }
 
 TEST_HARNESS_MAIN

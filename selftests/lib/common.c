@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,11 +108,12 @@ void burn_kernel_ns(uint64_t ns)
 }
 
 /* One counter for each @width bytes of text. */
-struct profil_region region_of(const void *text, const void *end, void *bins,
+struct profil_region region_of(const void *text, const void *end,
+			       void *counters,
 			       unsigned int width)
 {
 	struct profil_region region = {
-		.base = (uintptr_t)bins,
+		.base = (uintptr_t)counters,
 		.size = (uintptr_t)end - (uintptr_t)text,
 		.offset = (uintptr_t)text,
 		.scale = 65536,
@@ -122,11 +124,12 @@ struct profil_region region_of(const void *text, const void *end, void *bins,
 }
 
 /* One counter for all of the text. */
-struct profil_region counter_of(const void *text, const void *end, void *bin,
+struct profil_region counter_of(const void *text, const void *end,
+				void *counter,
 				unsigned int width)
 {
 	struct profil_region region = {
-		.base = (uintptr_t)bin,
+		.base = (uintptr_t)counter,
 		.size = width,
 		.offset = (uintptr_t)text,
 		.scale = 65536 * width / ((uintptr_t)end - (uintptr_t)text),
@@ -135,10 +138,10 @@ struct profil_region counter_of(const void *text, const void *end, void *bin,
 	return region;
 }
 
-struct profil_region overflow_bin(void *bin, unsigned int width)
+struct profil_region overflow_bin(void *counter, unsigned int width)
 {
 	struct profil_region region = {
-		.base = (uintptr_t)bin,
+		.base = (uintptr_t)counter,
 		.size = width,
 		.scale = 2,
 	};
@@ -301,7 +304,13 @@ int userfault(void *page, unsigned int flags)
 /* Make an endless loop of one instruction at @pc; NULL if @pc is in use. */
 void *loop_at(uintptr_t pc)
 {
+#if defined(__x86_64__) || defined(__i386__)
 	static const unsigned char jump_to_itself[] = { 0xeb, 0xfe };
+#elif defined(__aarch64__)
+	static const unsigned char jump_to_itself[] = { 0, 0, 0, 0x14 };
+#elif defined(__riscv)
+	static const unsigned char jump_to_itself[] = { 0x6f, 0, 0, 0 };
+#endif
 	uintptr_t page = pc & -sysconf(_SC_PAGESIZE);
 	size_t size = pc - page + sizeof(jump_to_itself);
 
@@ -309,7 +318,9 @@ void *loop_at(uintptr_t pc)
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
 		 0) != (void *)page)
 		return NULL;
-	return memcpy((void *)pc, jump_to_itself, sizeof(jump_to_itself));
+	memcpy((void *)pc, jump_to_itself, sizeof(jump_to_itself));
+	__builtin___clear_cache((char *)pc, (char *)pc + sizeof(jump_to_itself));
+	return (void *)pc;
 }
 
 /* Run @loop: from now on the thread has a single program counter. */
@@ -366,6 +377,35 @@ void helper_path(char *path, size_t size, const char *name)
 			 name);
 }
 
+/* Load a module into the kernel; -1 and errno if that fails. */
+int load_file(const char *path, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int result = fd < 0 ? -1 : syscall(SYS_finit_module, fd, parameters, 0);
+	int error = errno;
+
+	close(fd);
+	errno = error;
+	return result;
+}
+
+/*
+ * Load NAME.ko from ../refuse, as built for the running kernel; -1 and ENOENT
+ * if it was not.
+ */
+int load_helper(const char *name, const char *parameters)
+{
+	char path[PATH_MAX + 200], directory[PATH_MAX + 1] = "";
+	struct utsname kernel;
+
+	if (uname(&kernel) ||
+	    readlink("/proc/self/exe", directory, PATH_MAX) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/../refuse/%s/%s.ko",
+		 dirname(directory), kernel.release, name);
+	return load_file(path, parameters);
+}
+
 /* Write a kernel parameter; -1 and errno if the kernel rejects the value. */
 int write_file(const char *path, const char *text)
 {
@@ -404,30 +444,30 @@ int try_perf_event(void)
 	return 0;
 }
 
-uint64_t sum16(const uint16_t *bins, size_t nr)
+uint64_t sum16(const uint16_t *counters, size_t nr)
 {
 	uint64_t sum = 0;
 
 	while (nr--)
-		sum += *bins++;
+		sum += *counters++;
 	return sum;
 }
 
-uint64_t sum32(const uint32_t *bins, size_t nr)
+uint64_t sum32(const uint32_t *counters, size_t nr)
 {
 	uint64_t sum = 0;
 
 	while (nr--)
-		sum += *bins++;
+		sum += *counters++;
 	return sum;
 }
 
-uint64_t sum64(const uint64_t *bins, size_t nr)
+uint64_t sum64(const uint64_t *counters, size_t nr)
 {
 	uint64_t sum = 0;
 
 	while (nr--)
-		sum += *bins++;
+		sum += *counters++;
 	return sum;
 }
 
@@ -512,4 +552,15 @@ double due_variance(const struct moment *from, const struct moment *to)
 double slack(void)
 {
 	return access("/proc/lockdep", F_OK) ? 1 : 10;
+}
+
+/*
+ * Become an ordinary user in all respects; dumpable, as after exec, so that the
+ * user may watch the process.
+ */
+int become(uid_t user)
+{
+	return setresgid(user, user, user) || setresuid(user, user, user) ||
+	       prctl(PR_SET_DUMPABLE, 1) ||
+	       prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -18,6 +18,11 @@
 #define MS	1000000ULL
 #define SECOND	1000000000ULL
 
+#define PAGE	4096
+
+/* The user of that name, and a group. */
+#define NOBODY	65534
+
 /* Seconds: so long that only a hanging test exceeds it, even on a busy host. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 600
@@ -26,14 +31,16 @@
 extern const char __executable_start, etext;
 
 /*
- * A function in a section of its own, whose text begins and ends at symbols that
- * the linker defines.
+ * A function in a section of its own, whose text begins and ends at symbols
+ * that the linker defines.
  */
 #define OWN_TEXT(name) \
 	extern const char __start_text_##name[], __stop_text_##name[]; \
 	__attribute__((noinline, section("text_" #name)))
 #define START_OF(name)	__start_text_##name
 #define END_OF(name)	__stop_text_##name
+
+int become(uid_t user);
 
 /*
  * Whether the library counts in user space: PROFIL_FALLBACK=always. Tests of
@@ -49,11 +56,13 @@ void burn_process_ns(uint64_t ns);
 void burn_thread_ns(uint64_t ns);
 void burn_kernel_ns(uint64_t ns);
 
-struct profil_region region_of(const void *text, const void *end, void *bins,
+struct profil_region region_of(const void *text, const void *end,
+			       void *counters,
 			       unsigned int width);
-struct profil_region counter_of(const void *text, const void *end, void *bin,
+struct profil_region counter_of(const void *text, const void *end,
+				void *counter,
 				unsigned int width);
-struct profil_region overflow_bin(void *bin, unsigned int width);
+struct profil_region overflow_bin(void *counter, unsigned int width);
 
 int set_regions(const struct profil_region *regions, unsigned int nr,
 		unsigned int width, uint64_t period_ns, unsigned int flags);
@@ -74,10 +83,15 @@ int pin_to(int processor);
 pid_t fork_child(void);
 int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);
+int load_file(const char *path, const char *parameters);
+int load_helper(const char *name, const char *parameters);
 int write_file(const char *path, const char *text);
 int try_perf_event(void);
 
-/* A file system with a file "bins" of one page, which opens but never reads. */
+/*
+ * A file system with a file "counters" of one page, which opens but never
+ * reads.
+ */
 #define SILENT_FS	"/run/profil-silent"
 
 pid_t mount_silent_fs(void);
@@ -85,9 +99,9 @@ int unmount_silent_fs(pid_t child);
 
 int userfault(void *page, unsigned int flags);
 
-uint64_t sum16(const uint16_t *bins, size_t nr);
-uint64_t sum32(const uint32_t *bins, size_t nr);
-uint64_t sum64(const uint64_t *bins, size_t nr);
+uint64_t sum16(const uint16_t *counters, size_t nr);
+uint64_t sum32(const uint32_t *counters, size_t nr);
+uint64_t sum64(const uint64_t *counters, size_t nr);
 
 double sigmas(double seen, double mean, double variance);
 double slack(void);

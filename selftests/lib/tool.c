@@ -16,7 +16,6 @@
 #include "tool.h"
 
 #define ARGUMENTS	24
-#define NOBODY		65534
 
 bool tool_has_module(void)
 {

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -614,17 +613,6 @@ int wait_for_signal(void *unused)
 
 /* --- users and parameters */
 
-/*
- * Become an ordinary user in all respects; dumpable, as after exec, so that the
- * user may watch the process.
- */
-int become(uid_t user)
-{
-	return setresgid(user, user, user) || setresuid(user, user, user) ||
-	       prctl(PR_SET_DUMPABLE, 1) ||
-	       prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
 int put_parameter(const char *name, const char *value)
 {
 	char path[100];
@@ -649,8 +637,20 @@ int get_parameter(const char *name, char *value, size_t size)
 
 /* --- text */
 
+#if defined(__x86_64__)
 /* 1: dec %rdi; jnz 1b; ret */
 const unsigned char spin_code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
+#elif defined(__aarch64__)
+/* 1: subs x0, x0, #1; b.ne 1b; ret */
+const unsigned char spin_code[] = {
+	0x00, 0x04, 0x00, 0xf1, 0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6,
+};
+#elif defined(__riscv)
+/* 1: addi a0, a0, -1; bnez a0, 1b; ret */
+const unsigned char spin_code[] = {
+	0x13, 0x05, 0xf5, 0xff, 0xe3, 0x1e, 0x05, 0xfe, 0x67, 0x80, 0x00, 0x00,
+};
+#endif
 const size_t spin_code_size = sizeof(spin_code);
 
 /*

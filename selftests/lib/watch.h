@@ -112,7 +112,6 @@ int child_kill(struct child *child);
 int burn_100_ms(void *unused);
 int wait_for_signal(void *unused);
 
-int become(uid_t user);
 int put_parameter(const char *name, const char *value);
 int get_parameter(const char *name, char *value, size_t size);
 

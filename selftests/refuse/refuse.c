@@ -18,7 +18,15 @@ static atomic_t refuse_calls = ATOMIC_INIT(0);
 static int refuse_enter(struct kretprobe_instance *instance,
 			struct pt_regs *regs)
 {
+#if defined(CONFIG_X86_64)
 	regs->si = -1;
+#elif defined(CONFIG_ARM64)
+	regs->regs[1] = -1;
+#elif defined(CONFIG_RISCV)
+	regs->a1 = -1;
+#else
+#error which register has the second argument?
+#endif
 	return 0;
 }
 

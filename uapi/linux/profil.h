@@ -72,8 +72,8 @@
  * PROFIL_IOC_WATCH_STOP (struct profil_watch_status, or 0): stop the watch;
  * returns 0 also when there was none. A non-zero argument receives its last
  * stats. The table stays, for the mappings.
- * When the request returns, ticks come into the table only from threads that
- * are on their way from the kernel to their program (@pending of the stats).
+ * When the request returns, no more ticks come into the table. It waits for the
+ * last ones (@pending of the stats), a quarter of a second or little more.
  */
 #define PROFIL_IOC_SET		_IO(PROFIL_IOC_TYPE, 0)
 #define PROFIL_IOC_STOP		_IO(PROFIL_IOC_TYPE, 1)
@@ -394,8 +394,8 @@ struct profil_account {
  * processes that it may inspect: of its own user, with its own group, with no
  * more capabilities than its own, and dumpable; see PTRACE_MODE_READ_REALCREDS
  * in ptrace(2). It has no other processes in its watch: they count as
- * @withheld. A program that it may not inspect leaves the watch at exec, such
- * as one with the set-user-ID bit.
+ * @withheld, but for those without a PID in its PID namespace. A program that it
+ * may not inspect leaves the watch at exec, such as one with the set-user-ID bit.
  */
 enum profil_watch_target {
 	PROFIL_WATCH_PROCESS = 0,
@@ -465,8 +465,7 @@ enum profil_watch_target {
  *               user, or, with CAP_PERFMON, the machine has one already
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
- *   EOPNOTSUPP  a PREEMPT_RT kernel that does not export task_work_add(); or
- *               the target is a cgroup, and the kernel has none
+ *   EOPNOTSUPP  the target is a cgroup, and the kernel has none
  *   ENOMEM      no memory
  */
 struct profil_watch {
@@ -496,7 +495,8 @@ struct profil_watch {
  *	are in the total of the object, or of object 0
  * @kernel: ticks in kernel mode
  * @unresolved: ticks in user mode whose mapping could not be found
- * @pending: ticks whose mapping is still to be found; not yet in @ticks
+ * @pending: ticks whose mapping is still to be found; not yet in @ticks, but for
+ *	one that is just being found, which may be in both or in neither
  * @withheld: processes and execs that the caller may not inspect
  * @unfollowed: processes that the watch had no room for
  * @processes: processes that are watched now, zombies included

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pending.c - ticks whose counter's page is missing
+ * flush.c - sessions from beginning to end, and their pending lists
  *
  * A tick that finds its counter's page absent or copy-on-write goes to the
  * session's pending list. A work brings the page in and adds what the list
@@ -13,19 +13,17 @@
  * counters in shared tmpfs files through the file, before wait() returns.
  * Those of other counters are lost: no process could read them any more.
  *
- * Memory that is brought in is charged to the memory cgroup of the process, as
- * if it had touched the page itself, or not brought in.
- *
  * Context: see each function. Locks: session->flush, then mmap_lock for
  * reading, which works only try; pending->lock by itself.
  */
+#include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/kthread.h>
-#include <linux/memcontrol.h>
-#include <linux/pagemap.h>
+#include <linux/mm.h>
 #include <linux/sched/mm.h>
-#include <linux/shmem_fs.h>
-#include <linux/userfaultfd_k.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "counter.h"
 #include "profil_private.h"
@@ -53,273 +51,10 @@
 #define PROFIL_FLUSH_PERIODS	(PROFIL_MAX_PENDING / 4)
 #define PROFIL_FLUSH_AT_ONCE	(PROFIL_MAX_PENDING / 2)
 
-#define PROFIL_FAULT_FLAGS	(FAULT_FLAG_WRITE | FAULT_FLAG_REMOTE | \
-				 FAULT_FLAG_ALLOW_RETRY | \
-				 FAULT_FLAG_RETRY_NOWAIT)
-
 struct workqueue_struct *profil_wq;
 
-/**
- * struct profil_attempt - one attempt to write an entry
- * @err: 0 or PROFIL_COUNTER_FULL; -EAGAIN, try later; or another error: the
- *	ticks are lost
- * @why: if not PROFIL_REGION_ON, the region goes off
- * @clipped: how many of the ticks found the counter full
- */
-struct profil_attempt {
-	int err;
-	enum profil_region_state why;
-	u32 clipped;
-};
-
-/* --- the memory cgroup that pays */
-
-/*
- * The memory cgroup of a task, with a reference; NULL without one. Context:
- * under rcu_read_lock().
- */
-static struct mem_cgroup *profil_get_memcg(struct task_struct *task)
-{
-	struct mem_cgroup *memcg = NULL;
-
-#ifdef CONFIG_MEMCG
-	do {
-		memcg = mem_cgroup_from_task(task);
-	} while (memcg && !css_tryget(&memcg->css));
-#endif
-	return memcg;
-}
-
-/* The task whose memory cgroup pays for an address space; NULL if none does. */
-static struct task_struct *profil_mm_owner(struct mm_struct *mm)
-{
-#ifdef CONFIG_MEMCG
-	return rcu_dereference(mm->owner);
-#else
-	return current;
-#endif
-}
-
-/* --- through the address space */
-
-/* A page of a tmpfs file that is in memory, with a reference, or NULL. */
-static struct page *profil_find_page(struct address_space *mapping,
-				     pgoff_t index)
-{
-	struct folio *folio = filemap_get_folio(mapping, index);
-
-	/* NULL before 6.4 */
-	if (IS_ERR_OR_NULL(folio))
-		return NULL;
-	return folio_page(folio, index & (folio_nr_pages(folio) - 1));
-}
-
-/*
- * A page of a tmpfs file, with a reference; brought in, if that is allowed, and
- * then charged to the active memory cgroup. May sleep, but never invokes the
- * OOM killer.
- */
-static struct page *profil_get_page(struct address_space *mapping,
-				    pgoff_t index, bool bring_in)
-{
-	struct page *page;
-
-	if (!bring_in) {
-		page = profil_find_page(mapping, index);
-		if (page && !PageUptodate(page)) {
-			put_page(page);
-			page = NULL;
-		}
-		return page;
-	}
-	page = shmem_read_mapping_page_gfp(mapping, index,
-					   mapping_gfp_mask(mapping) |
-					   __GFP_NORETRY | __GFP_NOWARN);
-	return IS_ERR(page) ? NULL : page;
-}
-
-/*
- * Fault a page in, at the expense of the address space's memory cgroup. A page
- * of a shared file is brought into the file first: the fault would not charge
- * it to any memory cgroup if the process ends meanwhile.
- */
-static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
-				       unsigned long addr)
-{
-	struct mem_cgroup *memcg, *old;
-	struct task_struct *owner;
-	struct page *page = NULL;
-	vm_fault_t fault;
-
-	rcu_read_lock();
-	owner = profil_mm_owner(vma->vm_mm);
-	memcg = owner ? profil_get_memcg(owner) : NULL;
-	rcu_read_unlock();
-	if (!owner)
-		return VM_FAULT_RETRY;
-
-	old = set_active_memcg(memcg);
-	if (profil_vma_is_shared_tmpfs(vma))
-		page = profil_get_page(vma->vm_file->f_mapping,
-				       vma->vm_pgoff +
-				       ((addr - vma->vm_start) >> PAGE_SHIFT),
-				       true);
-	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
-	set_active_memcg(old);
-	if (page)
-		put_page(page);
-	mem_cgroup_put(memcg);
-	return fault;
-}
-
-/* Context: mmap_lock held for reading. */
-static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
-			    enum profil_region_state *why)
-{
-	struct vm_area_struct *vma = find_vma(mm, addr);
-	vm_fault_t fault;
-
-	if (!vma || vma->vm_start > addr) {
-		*why = PROFIL_REGION_UNMAPPED;
-		return -EFAULT;
-	}
-	*why = profil_vma_state(vma);
-	if (*why)
-		return -EFAULT;
-
-	fault = profil_fault_charged(vma, addr);
-	if (fault & VM_FAULT_OOM)
-		return -ENOMEM;
-	if (fault & VM_FAULT_RETRY)
-		return -EAGAIN;
-	if (!(fault & VM_FAULT_ERROR))
-		return 0;
-	/* A userfaultfd for user mode only answers the kernel with SIGBUS */
-	if (userfaultfd_armed(vma))
-		return -EAGAIN;
-	*why = fault & VM_FAULT_SIGSEGV ?
-		PROFIL_REGION_READONLY : PROFIL_REGION_NOPAGE;
-	return -EFAULT;
-}
-
-/*
- * Bring in a page for writing. The program may wait for its own mmap_lock; a
- * work may not, since other sessions need the worker.
- */
-static int profil_fault_in(struct mm_struct *mm, unsigned long addr,
-			   enum profil_region_state *why)
-{
-	int err;
-
-	if (current->flags & PF_KTHREAD) {
-		if (!mmap_read_trylock(mm))
-			return -EAGAIN;
-	} else if (mmap_read_lock_killable(mm)) {
-		return -EAGAIN;
-	}
-	err = profil_fault_vma(mm, addr, why);
-	mmap_read_unlock(mm);
-	return err;
-}
-
-static int profil_attempt_add(const struct profil_config *config,
-			      const struct profil_pending_entry *entry,
-			      struct profil_attempt *attempt)
-{
-	struct profil_added added;
-
-	added = profil_counter_add(profil_config_address(config, entry->region,
-							 entry->index),
-				   config->width, config->full, entry->nr);
-	attempt->err = added.err;
-	attempt->clipped = added.clipped;
-	return added.err;
-}
-
-/* Context: the memory of the session's address space is current->mm. */
-static void profil_attempt_mm(struct profil_session *session,
-			      const struct profil_pending_entry *entry,
-			      struct profil_attempt *attempt)
-{
-	const struct profil_config *config = session->config;
-	unsigned long addr = profil_config_address(config, entry->region,
-						   entry->index);
-
-	if (profil_attempt_add(config, entry, attempt) != -EFAULT)
-		return;
-	attempt->err = profil_fault_in(session->mm, addr, &attempt->why);
-	if (attempt->err)
-		return;
-	/* The page may have gone again: that is not the region's fault */
-	if (profil_attempt_add(config, entry, attempt) == -EFAULT)
-		attempt->err = -EAGAIN;
-}
-
-/* --- through the file, when the address space is being freed */
-
-/*
- * Does the calling task free its own memory? Then it pays for pages that its
- * ticks bring in. Another task may free it as well: a reader of /proc, or a
- * worker.
- */
-static bool profil_is_own_memory(void)
-{
-	return current->flags & PF_EXITING || current->in_execve;
-}
-
-static struct page *profil_get_shared_page(struct profil_session *session,
-					   const struct profil_shared *shared,
-					   u64 offset)
-{
-	struct address_space *mapping = shared->file->f_mapping;
-	struct mem_cgroup *memcg, *old;
-	struct page *page;
-
-	rcu_read_lock();
-	memcg = profil_get_memcg(current);
-	rcu_read_unlock();
-	old = set_active_memcg(memcg);
-	page = profil_get_page(mapping, offset >> PAGE_SHIFT,
-			       profil_is_own_memory());
-	set_active_memcg(old);
-	mem_cgroup_put(memcg);
-	return page;
-}
-
-static void profil_attempt_file(struct profil_session *session,
-				const struct profil_pending_entry *entry,
-				struct profil_attempt *attempt)
-{
-	const struct profil_config *config = session->config;
-	const struct profil_shared *shared;
-	struct profil_added added;
-	struct page *page;
-	u64 offset;
-
-	attempt->err = -EFAULT;
-	if (!config->shared || !config->shared[entry->region].file)
-		return;
-	shared = &config->shared[entry->region];
-	offset = shared->offset + (entry->index << config->map.width_shift);
-	page = profil_get_shared_page(session, shared, offset);
-	if (!page)
-		return;
-	added = profil_counter_add_mapped(page_address(page) +
-					  offset_in_page(offset), config->width,
-					  config->full, entry->nr);
-	set_page_dirty(page);
-	put_page(page);
-	attempt->err = added.err;
-	attempt->clipped = added.clipped;
-}
-
-/* Count a try without making one, for want of a slot. */
-static void profil_attempt_none(struct profil_session *session,
-				const struct profil_pending_entry *entry,
-				struct profil_attempt *attempt)
-{
-	attempt->err = -EAGAIN;
-}
+/* Sessions that have not been freed. */
+static atomic_t profil_nr_sessions = ATOMIC_INIT(0);
 
 /* --- flushing */
 
@@ -362,7 +97,7 @@ typedef void (*profil_attempt_fn)(struct profil_session *session,
 				  struct profil_attempt *attempt);
 
 /*
- * Try each entry once. While the lock is dropped the entry stays in its place
+ * Try each entry once; without @try, only count that. While the lock is dropped the entry stays in its place
  * with no ticks in it, and new ones for the same counter may join it there.
  *
  * Return: how often the most tried of the entries that are left was tried, at
@@ -378,13 +113,15 @@ static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
 	lockdep_assert_held(&session->flush);
 	raw_spin_lock_irq(&pending->lock);
 	while (i < pending->nr) {
-		struct profil_attempt attempt = { .err = -EFAULT };
+		struct profil_attempt attempt = { .err = -EAGAIN };
 		struct profil_pending_entry *place = &pending->entries[i];
 		struct profil_pending_entry entry = *place;
 
 		place->nr = 0;
 		raw_spin_unlock_irq(&pending->lock);
-		if (profil_region_is_on(session, entry.region))
+		if (!profil_region_is_on(session, entry.region))
+			attempt.err = -EFAULT;
+		else if (try)
 			try(session, &entry, &attempt);
 		cond_resched();
 		raw_spin_lock_irq(&pending->lock);
@@ -450,7 +187,7 @@ void profil_flush_end(struct profil_session *session)
  * Context: process, may sleep: for a bounded time, and as long as the program
  * keeps its own mappings locked.
  */
-void profil_flush_last(struct profil_session *session)
+static void profil_flush_last(struct profil_session *session)
 {
 	u32 try;
 
@@ -508,7 +245,8 @@ static bool profil_mm_is_busy(struct mm_struct *mm)
  */
 static int profil_flush_round(struct profil_session *session)
 {
-	bool slot = profil_user_begin_flush(session->user);
+	bool slot = profil_user_charge(session->user, PROFIL_CHARGE_FLUSHES, 1,
+				       PROFIL_MAX_FLUSHES);
 	bool mm = slot && mmget_not_zero(session->mm);
 	bool busy = !slot || (mm && profil_mm_is_busy(session->mm));
 	int tries = PROFIL_FLUSH_OTHERS;
@@ -519,7 +257,7 @@ static int profil_flush_round(struct profil_session *session)
 		if (mm)
 			kthread_use_mm(session->mm);
 		tries = profil_flush(session, mm ? profil_attempt_mm :
-				     profil_attempt_none, PROFIL_FLUSH_TRY);
+				     NULL, PROFIL_FLUSH_TRY);
 		if (mm)
 			kthread_unuse_mm(session->mm);
 		mutex_unlock(&session->flush);
@@ -528,7 +266,7 @@ static int profil_flush_round(struct profil_session *session)
 	if (mm)
 		mmput(session->mm);
 	if (slot)
-		profil_user_end_flush(session->user);
+		profil_user_uncharge(session->user, PROFIL_CHARGE_FLUSHES, 1);
 	return tries;
 }
 
@@ -644,14 +382,105 @@ noinline void profil_pending_add(struct profil_session *session, u32 region,
 		profil_session_put(session);
 }
 
+/* --- beginning and end */
+
 /* For a new session. */
-void profil_pending_setup(struct profil_session *session)
+static void profil_pending_setup(struct profil_session *session)
 {
 	struct profil_pending *pending = &session->pending;
 
 	raw_spin_lock_init(&pending->lock);
 	pending->kick = IRQ_WORK_INIT_HARD(profil_flush_kick);
 	INIT_DELAYED_WORK(&pending->work, profil_flush_work);
+}
+
+static void profil_session_free(struct work_struct *work)
+{
+	struct profil_session *session =
+		container_of(work, struct profil_session, free);
+
+	irq_work_sync(&session->pending.kick);
+	/* If the program unmapped its anchor these may be left */
+	profil_flush_exit(session);
+	profil_session_record(session);
+	profil_file_put(session->file);
+	profil_config_put(session->config);
+	profil_user_put(session->user);
+	mmdrop(session->mm);
+	kvfree(session);
+	if (atomic_dec_and_test(&profil_nr_sessions))
+		wake_up_var(&profil_nr_sessions);
+}
+
+/* Drop a reference to a session. The last one may be that of an interrupt. */
+void profil_session_put(struct profil_session *session)
+{
+	if (!refcount_dec_and_test(&session->refs))
+		return;
+	if (hardirq_count())
+		queue_work(profil_wq, &session->free);
+	else
+		profil_session_free(&session->free);
+}
+
+/**
+ * profil_session_create() - make a session that has taken no tick yet
+ * @config: its parsed request; gets a reference
+ * @mm: its address space
+ * @file: where its stats go; gets a reference
+ * @user: the user to charge; gets a reference
+ *
+ * Context: process, may sleep; mmap_lock may be held.
+ * Return: a session with one reference, or NULL.
+ */
+struct profil_session *profil_session_create(struct profil_config *config,
+					     struct mm_struct *mm,
+					     struct profil_file *file,
+					     struct profil_user *user)
+{
+	u32 nr = config->map.nr_regions;
+	struct profil_session *session;
+	u32 i;
+
+	session = kvzalloc(struct_size(session, stats, nr), GFP_KERNEL_ACCOUNT);
+	if (!session)
+		return NULL;
+	atomic_inc(&profil_nr_sessions);
+	refcount_inc(&config->refs);
+	session->config = config;
+	mmgrab(mm);
+	session->mm = mm;
+	refcount_inc(&file->refs);
+	session->file = file;
+	spin_lock(&file->lock);
+	file->running++;
+	spin_unlock(&file->lock);
+	session->user = profil_user_hold(user);
+	session->state = PROFIL_STATE_ON;
+	refcount_set(&session->refs, 1);
+	mutex_init(&session->flush);
+	profil_pending_setup(session);
+	INIT_WORK(&session->free, profil_session_free);
+	for (i = 0; i < nr; i++)
+		session->stats[i].state = config->map.counters[i].state;
+	return session;
+}
+
+/**
+ * profil_session_stop() - write the last ticks and end
+ * @session: of the calling process, published no more and refreshed
+ */
+void profil_session_stop(struct profil_session *session)
+{
+	profil_flush_last(session);
+	cmpxchg(&session->state, PROFIL_STATE_ON, PROFIL_STATE_OFF);
+	profil_session_record(session);
+}
+
+/* No new sessions can begin any more, but old ones may have ticks to write. */
+void profil_session_wait_for_all(void)
+{
+	wait_var_event(&profil_nr_sessions, !atomic_read(&profil_nr_sessions));
 }
 
 /* Freezable, lest pages be brought in when memory is being saved. */

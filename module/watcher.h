@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * watch.h - declarations that the files of watches share
+ * watcher.h - declarations that the files of watches share
  *
  *   struct file --> struct profil_watcher --> its table: images, objects, buckets
  *                        ^           |
@@ -24,17 +24,18 @@
  *	  profil_member_lock	hard interrupts off
  *	    watcher->lock	hard interrupts off
  */
-#ifndef PROFIL_WATCH_H
-#define PROFIL_WATCH_H
+#ifndef PROFIL_WATCHER_H
+#define PROFIL_WATCHER_H
 
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/cred.h>
+#include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
-#include <linux/task_work.h>
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
 #include <linux/profil.h>
@@ -69,15 +70,13 @@ struct pt_regs;
  * @watcher: the watch
  * @image: index of its image; PROFIL_MEMBER_OFF if it has left, or
  *	PROFIL_MEMBER_WAITING until its next exec
- * @next: the next free member
- * @rcu: delays reuse
+ * @rcu: delays reuse; then, links those that are free
  */
 struct profil_member {
 	struct hlist_node node;
 	const struct signal_struct *signal;
 	struct profil_watcher *watcher;
 	u32 image;
-	struct profil_member *next;
 	struct rcu_head rcu;
 };
 
@@ -87,6 +86,7 @@ struct profil_member {
  * @device: of the file system
  * @number: of the inode
  * @generation: of the inode
+ * @uid: user of the process that the object was first seen in
  * @file: with a reference, until its path is known
  */
 struct profil_file_key {
@@ -94,41 +94,45 @@ struct profil_file_key {
 	dev_t device;
 	u64 number;
 	u32 generation;
+	kuid_t uid;
 	struct file *file;
 };
 
 /**
- * struct profil_deferred - ticks whose mapping the thread itself looks up
- * @work: runs before the thread returns to user mode
- * @watcher: the watch, with a reference while this is in use
- * @next: the next free one
+ * struct profil_deferred - ticks whose mapping a work looks up
+ * @next: the next one that waits, or that is free
+ * @mm: the address space; a reference to the structure, not to the memory
  * @pc: the program counter
  * @image: index of the image
+ * @pid: of the process
  * @nr: number of ticks
+ * @deadline: when they become unresolved, in jiffies
  */
 struct profil_deferred {
-	struct callback_head work;
-	struct profil_watcher *watcher;
 	struct profil_deferred *next;
+	struct mm_struct *mm;
 	unsigned long pc;
 	u32 image;
+	u32 pid;
 	u32 nr;
+	unsigned long deadline;
 };
 
-/* Threads that look up at a time. */
-#define PROFIL_MAX_DEFERRED	256
+/* Room for those that wait; an eighth for those of one address space. */
+#define PROFIL_MAX_DEFERRED	2048
+#define PROFIL_MAX_SHARE	(PROFIL_MAX_DEFERRED / 8)
+#define PROFIL_SHARE_BITS	6
 
 /**
  * struct profil_watcher - a watch
- * @refs: one for the open file, one for each deferred tick in use, one for each
- *	member that has been removed and cannot be used again yet, one while
- *	@refresh is queued
+ * @refs: one for the open file, one for each member that has been removed and
+ *	cannot be used again yet
  * @request: as it was granted
  * @slot: PROFIL_SLOT_*
  * @state: enum profil_state
  * @wide: in profil_wide, unless the target is one process
  * @cred: of the caller
- * @uid: the target, if that is a user
+ * @uid: the target, if that is a user, or the creator
  * @pid_ns: of the caller
  * @cgroup: the target, or NULL
  * @user: a reference; @pages are charged to it
@@ -146,18 +150,21 @@ struct profil_deferred {
  * @file_index: hash table of the objects
  * @image_mask: size of @image_index less one
  * @file_mask: size of @file_index less one
- * @deferred: room for deferred ticks
+ * @all_deferred: room for deferred ticks
  * @withheld: see &struct profil_watch_status
  * @unfollowed: the same
  * @pending: ticks in deferred ones
  * @lock: protects what follows, and adding to the table; hard interrupts off
  * @free_members: members that are not in use
- * @free_deferred: deferred ticks that are not in use
+ * @deferred: deferred ticks, for @lookup
+ * @free_deferred: those that are not in use
+ * @deferred_shares: those in use, by a hash of the address space
  * @nr_members: members in use
  * @nr_buckets: buckets in use
  * @names_used: bytes of @names in use; written by @naming alone
+ * @named: objects with lower numbers have a path, or get none; the same
  * @naming: finds the paths of new objects
- * @refresh: has CPUs notice that processes have been moved; holds a reference
+ * @lookup: finds the mappings of deferred ticks
  * @free: frees the watch
  */
 struct profil_watcher {
@@ -187,55 +194,56 @@ struct profil_watcher {
 	u32 *file_index;
 	u32 image_mask;
 	u32 file_mask;
-	struct profil_deferred *deferred;
+	struct profil_deferred *all_deferred;
 
 	atomic64_t withheld;
 	atomic64_t unfollowed;
 	atomic64_t pending;
 
 	raw_spinlock_t lock;
-	struct profil_member *free_members;
+	struct rcu_head *free_members;
+	struct profil_deferred *deferred;
 	struct profil_deferred *free_deferred;
+	u16 deferred_shares[1 << PROFIL_SHARE_BITS];
 	u32 nr_members;
 	u32 nr_buckets;
 	u32 names_used;
+	u32 named;
 	struct work_struct naming;
-	struct work_struct refresh;
+	struct delayed_work lookup;
 	struct rcu_work free;
 };
 
-/*
- * Debian exports it to modules. Elsewhere it is NULL, unless this is built in.
- */
-extern int task_work_add(struct task_struct *task, struct callback_head *work,
-			 enum task_work_notify_mode mode) __weak;
+/* watcher.c: the memory of a watch, and the references to it */
 
-static inline bool profil_can_defer(void)
-{
-	return task_work_add;
-}
+struct profil_watcher *profil_watcher_new(const struct profil_watch *request);
+int profil_watcher_alloc(struct profil_watcher *watcher);
+void profil_watcher_get(struct profil_watcher *watcher);
+void profil_watcher_put(struct profil_watcher *watcher);
+void profil_watcher_wait_for_all(void);
 
-/* watch.c: watches from beginning to end */
-
-struct profil_watcher *profil_watch_begin(struct profil_watch *request);
-void profil_watch_read(struct profil_watcher *watcher,
-		       struct profil_watch_status *status);
-void profil_watch_stop(struct profil_watcher *watcher);
-void profil_watch_get(struct profil_watcher *watcher);
-void profil_watch_put(struct profil_watcher *watcher);
-void profil_watch_refresh_later(struct profil_watcher *watcher);
-int profil_watch_mmap(struct profil_watcher *watcher,
-		      struct vm_area_struct *vma);
-void profil_watch_wait_for_all(void);
-
-static inline bool profil_watch_is_perfmon(const struct profil_watcher *watcher)
+static inline bool profil_watcher_is_perfmon(const struct profil_watcher *watcher)
 {
 	return watcher->slot & PROFIL_SLOT_PERFMON;
 }
 
-static inline bool profil_watch_is_wide(const struct profil_watcher *watcher)
+static inline bool profil_watcher_is_wide(const struct profil_watcher *watcher)
 {
 	return watcher->slot & PROFIL_SLOT_WIDE;
+}
+
+/*
+ * How much of @max entries of a table or of the members a process of user @uid
+ * may use up. In a watch of the processes of all users, a quarter is for root and
+ * the creator of the watch, so that nobody else can fill it and blind it.
+ */
+static inline u32 profil_watcher_room(const struct profil_watcher *watcher,
+				      u32 max, kuid_t uid)
+{
+	if (watcher->slot != (PROFIL_SLOT_WIDE | PROFIL_SLOT_PERFMON) ||
+	    uid_eq(uid, watcher->uid) || uid_eq(uid, GLOBAL_ROOT_UID))
+		return max;
+	return max - max / 4;
 }
 
 /* member.c: which processes are in a watch */
@@ -249,7 +257,7 @@ void profil_members_end(struct profil_watcher *watcher);
 void profil_members_fork(struct task_struct *parent, struct task_struct *child);
 void profil_members_exec(struct linux_binprm *bprm);
 void profil_members_free(struct task_struct *task);
-void profil_members_move(struct task_struct *task);
+bool profil_members_move(struct task_struct *task);
 
 static inline struct hlist_head *
 profil_member_bucket(const struct signal_struct *signal)
@@ -325,7 +333,8 @@ u32 profil_table_object(struct profil_watcher *watcher, struct file *file,
 			const struct inode *inode);
 void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		       struct pt_regs *regs);
-void profil_table_name_objects(struct work_struct *work);
+void profil_table_settle(struct profil_watcher *watcher);
+void profil_table_forget(struct profil_watcher *watcher);
 
 /* Context: any. */
 static inline void profil_table_add(__u64 *number, u64 n)
@@ -335,7 +344,24 @@ static inline void profil_table_add(__u64 *number, u64 n)
 
 /* tick.c */
 
-int profil_clock_get_watching(void);
-void profil_clock_refresh_watch(struct profil_watcher *watcher);
+/* There is a watch, or there was one a while ago. */
+DECLARE_STATIC_KEY_FALSE(profil_is_watching);
 
-#endif /* PROFIL_WATCH_H */
+void profil_clock_refresh_watch(struct profil_watcher *watcher);
+void profil_clock_refresh_process(const struct signal_struct *signal);
+
+/* probes.c */
+
+int profil_clock_get_watching(void);
+void profil_clock_put_watching(void);
+
+/* watch.c: watches from beginning to end */
+
+struct profil_watcher *profil_watch_begin(struct profil_watch *request);
+void profil_watch_read(struct profil_watcher *watcher,
+		       struct profil_watch_status *status);
+void profil_watch_stop(struct profil_watcher *watcher);
+int profil_watch_mmap(struct profil_watcher *watcher,
+		      struct vm_area_struct *vma);
+
+#endif /* PROFIL_WATCHER_H */

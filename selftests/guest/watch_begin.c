@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_begin.c - a watch whose beginning fails leaves nothing behind
+ *
+ * A watch of a process is refused if the process becomes unreadable while it
+ * joins. Until then it is a member: it may execute a program, so that its CPU
+ * counts, and fork children that join, too. All of that must be undone before
+ * the memory of the watch is freed. delay.ko gives the process the time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "watch.h"
+
+NEEDS_ROOT;
+NEEDS_TWO_CPUS;
+
+#define ALICE		100001
+
+/*
+ * Before the second look at the rights of the process: for a kernel with
+ * sanitizers the longer one.
+ */
+static const unsigned int delays_ms[] = { 800, 6000 };
+
+/* Attempts that fail at the second look, and all. */
+#define LATE		2
+#define ATTEMPTS	20
+
+static bool tell(int fd)
+{
+	return write(fd, "", 1) == 1;
+}
+
+static bool await(int fd)
+{
+	char byte;
+
+	return read(fd, &byte, 1) == 1;
+}
+
+/*
+ * The target forks a child that outlives the next attempt, and is unreadable
+ * until that. As soon as the attempt has begun it executes itself.
+ */
+static int be_target(char **argv)
+{
+	int go = atoi(argv[2]), ready = atoi(argv[3]);
+	unsigned int delay_ms = atoi(argv[4]);
+
+	signal(SIGCHLD, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!fork()) {
+		usleep(2 * delay_ms * 1000);
+		burn_thread_ns(5 * MS);
+		return 0;
+	}
+	prctl(PR_SET_DUMPABLE, 0);
+	if (!tell(ready) || !await(go))
+		return 1;
+	prctl(PR_SET_DUMPABLE, 1);
+	if (!tell(ready) || !await(go))
+		return 1;
+	usleep(delay_ms * 1000 / 8);
+	execl("/proc/self/exe", argv[0], argv[1], argv[2], argv[3], argv[4],
+	      NULL);
+	return 1;
+}
+
+__attribute__((constructor(101))) static void executed(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "target"))
+		_exit(be_target(argv));
+}
+
+/**
+ * struct race - a watcher and its target
+ * @delay_ms: how long the watcher is delayed
+ * @target: the target
+ * @go: pipe to it
+ * @ready: pipe from it
+ */
+struct race {
+	unsigned int delay_ms;
+	pid_t target;
+	int go[2];
+	int ready[2];
+};
+
+static int start_target(struct race *race)
+{
+	char path[4096] = "", go[20], ready[20], delay[20];
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0 ||
+	    pipe(race->go) || pipe(race->ready))
+		return -1;
+	snprintf(go, sizeof(go), "%d", race->go[0]);
+	snprintf(ready, sizeof(ready), "%d", race->ready[1]);
+	snprintf(delay, sizeof(delay), "%u", race->delay_ms);
+	race->target = fork_child();
+	if (!race->target) {
+		pin_to(0);
+		if (!become(ALICE))
+			execl(path, path, "target", go, ready, delay, NULL);
+		_exit(1);
+	}
+	return race->target < 0 ? -1 : 0;
+}
+
+/* Copy the name of a function of the module that may have a suffix. */
+static bool find_function(const char *name, char *symbol, size_t size)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	size_t length = strlen(name);
+	char line[300], found[200];
+	bool is_found = false;
+
+	while (file && !is_found && fgets(line, sizeof(line), file))
+		is_found = sscanf(line, "%*s %*s %199s", found) == 1 &&
+			   !strncmp(found, name, length) &&
+			   (!found[length] || found[length] == '.');
+	if (file)
+		fclose(file);
+	snprintf(symbol, size, "%s", found);
+	return is_found;
+}
+
+/* Return: how many attempts failed when the process had joined. */
+static int attempt(const struct race *race)
+{
+	struct profil_watch request =
+		watch_request(PROFIL_WATCH_PROCESS, race->target,
+			      PROFIL_WATCH_CHILDREN);
+	int late = 0;
+
+	for (int i = 0; i < ATTEMPTS && late < LATE; i++) {
+		uint64_t begin;
+		int error;
+
+		if (!await(race->ready[0]) || !tell(race->go[1]) ||
+		    !await(race->ready[0]) || !tell(race->go[1]))
+			return 254;
+		begin = monotonic_ns();
+		error = watch_try(&request);
+		late += error == EPERM &&
+			monotonic_ns() - begin >= race->delay_ms * MS;
+	}
+	return late;
+}
+
+/* Waits for permission, so that delay.ko knows whom it delays. */
+static int watch_target(void *race)
+{
+	pin_to(1);
+	return become(ALICE) ? 255 : attempt(race);
+}
+
+/* Have the scheduler, fork and exec look for members. */
+static void look_everywhere(void)
+{
+	for (int i = 0; i < 300; i++) {
+		pid_t child = fork_child();
+
+		if (!child)
+			_exit(0);
+		wait_child(child);
+	}
+}
+
+/*
+ * Return: how many attempts failed late, or -1 with errno if the watcher cannot
+ * be delayed.
+ */
+static int run_race(struct race *race, const char *symbol)
+{
+	struct child watcher = child_begin(watch_target, race);
+	char parameters[300];
+	int late, failed;
+
+	snprintf(parameters, sizeof(parameters), "symbol=%s pid=%d ms=%u nth=2",
+		 symbol, watcher.pid, race->delay_ms);
+	failed = load_helper("delay", parameters);
+	if (failed) {
+		child_kill(&watcher);
+		return -1;
+	}
+	late = child_end(&watcher);
+	failed = syscall(SYS_delete_module, "delay", O_NONBLOCK);
+	return failed ? -1 : late;
+}
+
+TEST(a_watch_that_fails_when_the_process_has_joined)
+{
+	char symbol[200];
+	int late = 0;
+
+	if (!find_function("profil_may_join", symbol, sizeof(symbol)))
+		SKIP(return, "the compiler has inlined the function");
+	for (size_t i = 0; i < ARRAY_SIZE(delays_ms) && !late; i++) {
+		struct race race = { .delay_ms = delays_ms[i] };
+
+		ASSERT_EQ(0, start_target(&race));
+		late = run_race(&race, symbol);
+		kill(race.target, SIGKILL);
+		EXPECT_EQ(-SIGKILL, wait_child(race.target));
+		look_everywhere();
+		TH_LOG("%d attempts failed after %u ms", late, race.delay_ms);
+	}
+	EXPECT_GE(LATE, late);
+	if (late < 0)
+		SKIP(return, "delay.ko was not built for this kernel");
+	if (!late)
+		SKIP(return, "this host is too slow for the race");
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * delay.c - while loaded, delay a function of the kernel for one process
+ *
+ * A probe at the start of the function @symbol waits @ms milliseconds, with
+ * preemption disabled, each @nth time that process @pid calls it: as if the
+ * host ran something else there. That makes a race of a few instructions one of
+ * milliseconds.
+ */
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+static char *symbol;
+module_param(symbol, charp, 0444);
+MODULE_PARM_DESC(symbol, "Function to delay");
+
+static int pid;
+module_param(pid, int, 0444);
+MODULE_PARM_DESC(pid, "Process that is delayed");
+
+static unsigned int ms = 20;
+module_param(ms, uint, 0444);
+MODULE_PARM_DESC(ms, "Delay in milliseconds (default 20)");
+
+static unsigned int nth = 1;
+module_param(nth, uint, 0444);
+MODULE_PARM_DESC(nth, "Delay each nth call (default 1)");
+
+static unsigned int delay_calls;
+
+static int delay_enter(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (current->tgid == pid && !(++delay_calls % nth))
+		mdelay(ms);
+	return 0;
+}
+
+static struct kprobe delay_probe = {
+	.pre_handler = delay_enter,
+};
+
+static int __init delay_init(void)
+{
+	delay_probe.symbol_name = symbol;
+	return register_kprobe(&delay_probe);
+}
+
+static void __exit delay_exit(void)
+{
+	unregister_kprobe(&delay_probe);
+}
+
+module_init(delay_init);
+module_exit(delay_exit);
+MODULE_DESCRIPTION("Test of profil: delays a function for one process");
+MODULE_LICENSE("GPL");
