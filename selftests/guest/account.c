@@ -28,8 +28,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE	4096
-
 /* Memory that the children share with the test. */
 struct shared {
 	uint64_t ticks;
@@ -339,7 +337,7 @@ TEST_F(account, has_what_was_left_out)
 }
 
 /* Clipped, lost and outside ticks are in the account, too. */
-TEST_F(account, has_every_fate)
+TEST_F(account, has_every_outcome)
 {
 	uint16_t *full = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

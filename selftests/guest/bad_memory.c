@@ -25,7 +25,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE	4096
 #define HUGE	(2 << 20)
 
 static volatile sig_atomic_t signals, prof_signals;
@@ -64,9 +63,9 @@ FIXTURE_TEARDOWN(bad_memory)
 	EXPECT_EQ(0, signals);
 }
 
-static int start(void *bin)
+static int start(void *counter)
 {
-	struct profil_region region = overflow_bin(bin, 4);
+	struct profil_region region = overflow_bin(counter, 4);
 
 	return set_regions(&region, 1, 4, MS, 0);
 }
@@ -94,14 +93,15 @@ static void stop(struct __test_metadata *_metadata,
 
 /* No tick is lost: the counter has grown by what the stats call counted. */
 static void nothing_lost(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(bad_memory) *self, const uint32_t *bin,
+			 FIXTURE_DATA(bad_memory) *self,
+				 const uint32_t *counter,
 			 uint32_t initially)
 {
 	stop(_metadata, self);
 	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
 	EXPECT_EQ(0, self->status.counts.lost);
 	EXPECT_LT(0, self->status.counts.counted);
-	EXPECT_EQ(initially + self->status.counts.counted, *bin);
+	EXPECT_EQ(initially + self->status.counts.counted, *counter);
 }
 
 /* Burn CPU time until the region is off and none of its ticks is pending. */
@@ -136,52 +136,52 @@ static void stays_off(struct __test_metadata *_metadata,
 
 TEST_F(bad_memory, page_never_touched)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	burn_thread_ns(50 * MS);
-	nothing_lost(_metadata, self, bin, 0);
-	EXPECT_LT(10, *bin);
+	nothing_lost(_metadata, self, counter, 0);
+	EXPECT_LT(10, *counter);
 }
 
 TEST_F(bad_memory, page_that_was_only_read)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 
 	/* Reading maps the shared zero page */
-	EXPECT_EQ(0, *(volatile uint32_t *)bin);
-	ASSERT_EQ(0, start(bin));
+	EXPECT_EQ(0, *(volatile uint32_t *)counter);
+	ASSERT_EQ(0, start(counter));
 	burn_thread_ns(50 * MS);
-	nothing_lost(_metadata, self, bin, 0);
+	nothing_lost(_metadata, self, counter, 0);
 }
 
 TEST_F(bad_memory, page_of_a_private_file)
 {
-	int fd = memfd_create("bins", MFD_CLOEXEC);
-	uint32_t *bin, in_file = 0;
+	int fd = memfd_create("counters", MFD_CLOEXEC);
+	uint32_t *counter, in_file = 0;
 
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
 	ASSERT_EQ(4, pwrite(fd, "\5\0\0\0", 4, 0));
-	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	ASSERT_EQ(0, start(bin));
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ASSERT_EQ(0, start(counter));
 	burn_thread_ns(50 * MS);
-	nothing_lost(_metadata, self, bin, 5);
+	nothing_lost(_metadata, self, counter, 5);
 	ASSERT_EQ(4, pread(fd, &in_file, 4, 0));
 	EXPECT_EQ(5, in_file);
 }
 
 TEST_F(bad_memory, page_of_a_shared_file)
 {
-	int fd = memfd_create("bins", MFD_CLOEXEC);
-	uint32_t *bin, in_file = 0;
+	int fd = memfd_create("counters", MFD_CLOEXEC);
+	uint32_t *counter, in_file = 0;
 
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
-	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ASSERT_EQ(0, start(bin));
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_EQ(0, start(counter));
 	burn_thread_ns(50 * MS);
-	nothing_lost(_metadata, self, bin, 0);
+	nothing_lost(_metadata, self, counter, 0);
 	ASSERT_EQ(4, pread(fd, &in_file, 4, 0));
-	EXPECT_EQ(*bin, in_file);
+	EXPECT_EQ(*counter, in_file);
 }
 
 /* Takes much longer than the check in burn_by_turns() whether to go on. */
@@ -218,40 +218,40 @@ static bool burn_by_turns(uint64_t nr)
  * page of its own, and its stats say how much that has grown.
  */
 static void copied_after_fork(struct __test_metadata *_metadata,
-			      FIXTURE_DATA(bad_memory) *self, uint32_t *bin)
+			      FIXTURE_DATA(bad_memory) *self, uint32_t *counter)
 {
 	/* Only for the text that runs after the fork */
 	struct profil_region region = counter_of(START_OF(turn),
-						 END_OF(turn), bin, 4);
+						 END_OF(turn), counter, 4);
 	pid_t child;
 
-	*bin = 7;
+	*counter = 7;
 	ASSERT_EQ(0, set_regions(&region, 1, 4, MS, 0));
 	child = fork_child();
 	ASSERT_LE(0, child);
 	EXPECT_TRUE(burn_by_turns(20));
 	if (!child) {
-		nothing_lost(_metadata, self, bin, 7);
+		nothing_lost(_metadata, self, counter, 7);
 		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
-	nothing_lost(_metadata, self, bin, 7);
+	nothing_lost(_metadata, self, counter, 7);
 }
 
 TEST_F(bad_memory, page_copied_after_fork)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 
-	copied_after_fork(_metadata, self, bin);
+	copied_after_fork(_metadata, self, counter);
 }
 
 TEST_F(bad_memory, page_shared_after_fork)
 {
-	uint32_t *bin = map(PAGE, MAP_SHARED);
+	uint32_t *counter = map(PAGE, MAP_SHARED);
 	uint64_t *of_child = map(PAGE, MAP_SHARED);
 	pid_t child;
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	child = fork_child();
 	ASSERT_LE(0, child);
 	if (!child) {
@@ -265,85 +265,86 @@ TEST_F(bad_memory, page_shared_after_fork)
 	stop(_metadata, self);
 	EXPECT_LT(20, *of_child);
 	EXPECT_EQ(0, self->status.counts.lost);
-	EXPECT_EQ(*of_child + self->status.counts.counted, *bin);
+	EXPECT_EQ(*of_child + self->status.counts.counted, *counter);
 }
 
 TEST_F(bad_memory, page_made_readonly)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 	uint32_t before;
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	EXPECT_TRUE(burn_ticks(5));
-	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ));
-	before = *bin;
+	ASSERT_EQ(0, mprotect(counter, PAGE, PROT_READ));
+	before = *counter;
 	goes_off(_metadata, self, PROFIL_REGION_READONLY);
 	EXPECT_LT(0, self->region.lost);
 	EXPECT_EQ(before, self->region.counted);
-	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ | PROT_WRITE));
+	ASSERT_EQ(0, mprotect(counter, PAGE, PROT_READ | PROT_WRITE));
 	stays_off(_metadata, self);
-	EXPECT_EQ(before, *bin);
+	EXPECT_EQ(before, *counter);
 }
 
 TEST_F(bad_memory, page_made_inaccessible)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	EXPECT_TRUE(burn_ticks(5));
-	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_NONE));
+	ASSERT_EQ(0, mprotect(counter, PAGE, PROT_NONE));
 	goes_off(_metadata, self, PROFIL_REGION_READONLY);
 	stays_off(_metadata, self);
 }
 
 TEST_F(bad_memory, page_unmapped)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	EXPECT_TRUE(burn_ticks(5));
-	ASSERT_EQ(0, munmap(bin, PAGE));
+	ASSERT_EQ(0, munmap(counter, PAGE));
 	goes_off(_metadata, self, PROFIL_REGION_UNMAPPED);
 	/* The profile must not touch what is mapped there later. */
-	ASSERT_EQ(bin, mmap(bin, PAGE, PROT_READ | PROT_WRITE,
+	ASSERT_EQ(counter, mmap(counter, PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
-	*bin = 0x5555;
+	*counter = 0x5555;
 	stays_off(_metadata, self);
-	EXPECT_EQ(0x5555, *bin);
+	EXPECT_EQ(0x5555, *counter);
 }
 
 TEST_F(bad_memory, file_truncated_below_it)
 {
-	int fd = memfd_create("bins", MFD_CLOEXEC);
-	uint32_t *bin;
+	int fd = memfd_create("counters", MFD_CLOEXEC);
+	uint32_t *counter;
 
 	ASSERT_EQ(0, ftruncate(fd, 2 * PAGE));
-	bin = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ASSERT_EQ(0, start(bin + PAGE / 4));
+	counter = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       0);
+	ASSERT_EQ(0, start(counter + PAGE / 4));
 	EXPECT_TRUE(burn_ticks(5));
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
 	goes_off(_metadata, self, PROFIL_REGION_NOPAGE);
 	ASSERT_EQ(0, ftruncate(fd, 2 * PAGE));
 	stays_off(_metadata, self);
-	EXPECT_EQ(0, bin[PAGE / 4]);
+	EXPECT_EQ(0, counter[PAGE / 4]);
 }
 
 /* Only the status reports that a region has gone off. */
 TEST_F(bad_memory, nothing_in_the_kernels_log)
 {
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 	char line[2000];
 	ssize_t length;
 
 	if (log < 0)
 		SKIP(return, "/dev/kmsg: %s", strerror(errno));
 	ASSERT_EQ(0, lseek(log, 0, SEEK_END));
-	ASSERT_EQ(0, start(bin));
-	ASSERT_EQ(0, mprotect(bin, PAGE, PROT_READ));
+	ASSERT_EQ(0, start(counter));
+	ASSERT_EQ(0, mprotect(counter, PAGE, PROT_READ));
 	goes_off(_metadata, self, PROFIL_REGION_READONLY);
-	ASSERT_EQ(0, munmap(bin, PAGE));
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, munmap(counter, PAGE));
+	ASSERT_EQ(0, start(counter));
 	goes_off(_metadata, self, PROFIL_REGION_UNMAPPED);
 	while ((length = read(log, line, sizeof(line) - 1)) > 0) {
 		line[length] = '\0';
@@ -360,13 +361,13 @@ TEST_F(bad_memory, nothing_in_the_kernels_log)
  */
 TEST_F(bad_memory, page_thrown_away_again_and_again)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 	uint64_t end = thread_cpu_ns() + 200 * MS;
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	while (thread_cpu_ns() < end) {
 		burn_thread_ns(MS / 2);
-		ASSERT_EQ(0, madvise(bin, PAGE, MADV_DONTNEED));
+		ASSERT_EQ(0, madvise(counter, PAGE, MADV_DONTNEED));
 	}
 	stop(_metadata, self);
 	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
@@ -395,23 +396,23 @@ static bool swapped(int pagemap, const void *page)
 TEST_F(bad_memory, page_swapped_out)
 {
 	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint32_t *bin;
+	uint32_t *counter;
 	int out = 0, i;
 
 	if (!swap_on())
 		SKIP(return, "no swap to be had");
 	for (i = 0; i < 20; i++) {
-		bin = map(PAGE, MAP_PRIVATE);
-		*bin = 7;
-		if (madvise(bin, PAGE, MADV_PAGEOUT))
+		counter = map(PAGE, MAP_PRIVATE);
+		*counter = 7;
+		if (madvise(counter, PAGE, MADV_PAGEOUT))
 			SKIP(return, "MADV_PAGEOUT: %s", strerror(errno));
-		out += swapped(pagemap, bin);
-		ASSERT_EQ(0, start(bin));
+		out += swapped(pagemap, counter);
+		ASSERT_EQ(0, start(counter));
 		burn_thread_ns(5 * MS);
 		/* Page out again while it counts; this may come too early. */
-		madvise(bin, PAGE, MADV_PAGEOUT);
+		madvise(counter, PAGE, MADV_PAGEOUT);
 		burn_thread_ns(5 * MS);
-		nothing_lost(_metadata, self, bin, 7);
+		nothing_lost(_metadata, self, counter, 7);
 	}
 	EXPECT_LT(0, out);
 }
@@ -420,12 +421,12 @@ TEST_F(bad_memory, page_swapped_out)
 static void held_back(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(bad_memory) *self, unsigned int flags)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 	int patience = 1000;
 
-	if (userfault(bin, flags) < 0)
+	if (userfault(counter, flags) < 0)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	do {
 		burn_thread_ns(20 * MS);
 		look(_metadata, self);
@@ -452,8 +453,8 @@ TEST_F(bad_memory, page_held_back_by_userfaultfd_of_a_user)
 /* A process that holds back its own pages does not delay other processes. */
 TEST_F(bad_memory, page_held_back_delays_nobody_else)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
-	int fd = userfault(bin, 0);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
+	int fd = userfault(counter, 0);
 	pid_t child[20];
 	size_t i;
 
@@ -465,16 +466,16 @@ TEST_F(bad_memory, page_held_back_delays_nobody_else)
 		ASSERT_LE(0, child[i]);
 		if (child[i])
 			continue;
-		if (userfault(bin, 0) < 0 || start(bin))
+		if (userfault(counter, 0) < 0 || start(counter))
 			_exit(2);
 		for (;;)
 			burn_thread_ns(SECOND);
 	}
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	burn_thread_ns(100 * MS);
-	nothing_lost(_metadata, self, bin, 0);
+	nothing_lost(_metadata, self, counter, 0);
 
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	for (i = 0; i < 20; i++) {
 		EXPECT_EQ(0, kill(child[i], SIGKILL));
 		EXPECT_EQ(-SIGKILL, wait_child(child[i]));
@@ -489,9 +490,9 @@ TEST_F(bad_memory, page_held_back_delays_nobody_else)
  */
 TEST_F(bad_memory, page_served_late)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 	struct uffdio_zeropage zero = {
-		.range = { (uintptr_t)bin, PAGE },
+		.range = { (uintptr_t)counter, PAGE },
 	};
 	int rounds = 10;
 	int fd = -1;
@@ -502,18 +503,18 @@ TEST_F(bad_memory, page_served_late)
 	 */
 	do {
 		close(fd);
-		bin = map(PAGE, MAP_PRIVATE);
-		fd = userfault(bin, 0);
+		counter = map(PAGE, MAP_PRIVATE);
+		fd = userfault(counter, 0);
 		if (fd < 0)
 			SKIP(return, "userfaultfd: %s", strerror(errno));
-		zero.range.start = (uintptr_t)bin;
-		ASSERT_EQ(0, start(bin));
+		zero.range.start = (uintptr_t)counter;
+		ASSERT_EQ(0, start(counter));
 		burn_thread_ns(5 * MS);
 		for (i = 0; i < 20; i++)
 			look(_metadata, self);
 		EXPECT_EQ(0, ioctl(fd, UFFDIO_ZEROPAGE, &zero));
 		stop(_metadata, self);
-		EXPECT_EQ(self->status.counts.counted, *bin);
+		EXPECT_EQ(self->status.counts.counted, *counter);
 	} while ((self->status.counts.lost || !self->status.counts.counted) &&
 		 --rounds);
 	EXPECT_NE(0, rounds);
@@ -521,31 +522,31 @@ TEST_F(bad_memory, page_served_late)
 
 TEST_F(bad_memory, huge_page)
 {
-	uint32_t *bins;
+	uint32_t *counters;
 	FILE *nr = fopen("/proc/sys/vm/nr_hugepages", "w");
 
 	if (nr) {
 		fputs("4", nr);
 		fclose(nr);
 	}
-	bins = map(HUGE, MAP_PRIVATE | MAP_HUGETLB);
-	if (bins == MAP_FAILED)
+	counters = map(HUGE, MAP_PRIVATE | MAP_HUGETLB);
+	if (counters == MAP_FAILED)
 		SKIP(return, "no huge pages");
-	ASSERT_EQ(0, start(bins + HUGE / 8));
+	ASSERT_EQ(0, start(counters + HUGE / 8));
 	burn_thread_ns(50 * MS);
-	nothing_lost(_metadata, self, bins + HUGE / 8, 0);
-	EXPECT_EQ(0, bins[HUGE / 8 - 1] | bins[HUGE / 8 + 1]);
+	nothing_lost(_metadata, self, counters + HUGE / 8, 0);
+	EXPECT_EQ(0, counters[HUGE / 8 - 1] | counters[HUGE / 8 + 1]);
 }
 
 TEST_F(bad_memory, huge_page_copied_after_fork)
 {
-	uint32_t *bins = map(2 * HUGE, MAP_PRIVATE);
+	uint32_t *counters = map(2 * HUGE, MAP_PRIVATE);
 
-	bins = (void *)(((uintptr_t)bins + HUGE - 1) & ~(HUGE - 1UL));
-	if (madvise(bins, HUGE, MADV_HUGEPAGE))
+	counters = (void *)(((uintptr_t)counters + HUGE - 1) & ~(HUGE - 1UL));
+	if (madvise(counters, HUGE, MADV_HUGEPAGE))
 		SKIP(return, "no transparent huge pages");
-	bins[1] = 1;
-	copied_after_fork(_metadata, self, bins);
+	counters[1] = 1;
+	copied_after_fork(_metadata, self, counters);
 }
 
 /* A file on a disk file system: needs the modules loop and ext4. */
@@ -564,23 +565,23 @@ static int disk_file(void)
 TEST_F(bad_memory, shared_file_on_a_disk)
 {
 	int fd = disk_file();
-	uint32_t *bin;
+	uint32_t *counter;
 
 	if (fd < 0)
 		SKIP(return, "no disk file system to be had");
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
-	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ASSERT_NE(MAP_FAILED, bin);
-	ASSERT_EQ(0, start(bin));
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, counter);
+	ASSERT_EQ(0, start(counter));
 	goes_off(_metadata, self, PROFIL_REGION_FILE);
 	stays_off(_metadata, self);
-	EXPECT_EQ(0, *bin);
+	EXPECT_EQ(0, *counter);
 
 	/* A private mapping of the same file is as good as anonymous memory. */
-	bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	ASSERT_EQ(0, start(bin));
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ASSERT_EQ(0, start(counter));
 	burn_thread_ns(30 * MS);
-	nothing_lost(_metadata, self, bin, 0);
+	nothing_lost(_metadata, self, counter, 0);
 }
 
 /*
@@ -591,7 +592,7 @@ TEST_F(bad_memory, file_of_a_file_system_that_is_silent)
 {
 	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
 	pid_t child = mount_silent_fs();
-	uint32_t *bin;
+	uint32_t *counter;
 	int fd, i;
 
 	if (child < 0)
@@ -599,9 +600,10 @@ TEST_F(bad_memory, file_of_a_file_system_that_is_silent)
 	fd = open(SILENT_FS "/bins", O_RDWR | O_CLOEXEC);
 	EXPECT_LE(0, fd);
 	for (i = 0; i < 2; i++) {
-		bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, kinds[i], fd, 0);
-		EXPECT_NE(MAP_FAILED, bin);
-		EXPECT_EQ(0, start(bin));
+		counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, kinds[i], fd,
+			       0);
+		EXPECT_NE(MAP_FAILED, counter);
+		EXPECT_EQ(0, start(counter));
 		goes_off(_metadata, self, PROFIL_REGION_FILE);
 		stays_off(_metadata, self);
 		EXPECT_EQ(0, self->region.counted);
@@ -615,22 +617,23 @@ TEST_F(bad_memory, file_of_a_file_system_that_is_silent)
 TEST_F(bad_memory, memory_of_a_device)
 {
 	struct profil_region region;
-	uint32_t *bin = MAP_FAILED;
+	uint32_t *counter = MAP_FAILED;
 	int fd = open("/dev/mem", O_RDWR | O_CLOEXEC);
 
 	/* Where a graphics card would be; nothing touches it here. */
 	if (fd >= 0)
-		bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       fd,
 			   0xa0000);
-	if (bin == MAP_FAILED)
+	if (counter == MAP_FAILED)
 		SKIP(return, "no device memory to be had");
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	look(_metadata, self);
 	EXPECT_EQ(PROFIL_REGION_DEVICE, self->region.state);
 	stays_off(_metadata, self);
 	EXPECT_EQ(0, self->region.lost);
 
-	region = overflow_bin(bin, 4);
+	region = overflow_bin(counter, 4);
 	EXPECT_ERROR(EFAULT, set_regions(&region, 1, 4, MS,
 					 PROFIL_SET_CHECK));
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
@@ -638,25 +641,26 @@ TEST_F(bad_memory, memory_of_a_device)
 
 /*
  * Count in four counters with @extra bytes behind them. All ticks in the text
- * go to the counter @bin, which is behind the last one if it is 4; all others
- * go to the first.
+ * go to the counter @counter, which is behind the last one if it is 4; all
+ * others go to the first.
  */
-static void count_in(struct __test_metadata *_metadata, unsigned char *bins,
-		     unsigned int width, unsigned int extra, unsigned int bin)
+static void count_in(struct __test_metadata *_metadata, unsigned char *counters,
+		     unsigned int width, unsigned int extra,
+			     unsigned int counter)
 {
 	struct profil_region regions[2] = {
 		{
-			.base = (uintptr_t)bins,
+			.base = (uintptr_t)counters,
 			.size = 4 * width + extra,
 			.offset = (uintptr_t)&__executable_start -
-				  bin * 32768UL * width,
+				  counter * 32768UL * width,
 			.scale = 2,
 		},
-		overflow_bin(bins, width),
+		overflow_bin(counters, width),
 	};
 
 	ASSERT_EQ(0, set_regions(regions, 2, width, MS / 2, 0));
-	if (bin < 4)
+	if (counter < 4)
 		EXPECT_TRUE(burn_by_turns(5));
 	EXPECT_TRUE(burn_ticks(20));
 	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
@@ -731,15 +735,15 @@ static bool burn_prof_signals(int nr)
 TEST_F(bad_memory, the_applications_own_timer)
 {
 	struct itimerval timer = { { 0, 20000 }, { 0, 20000 } }, now;
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 
 	ASSERT_NE(SIG_ERR, signal(SIGPROF, on_prof));
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	ASSERT_EQ(0, setitimer(ITIMER_PROF, &timer, NULL));
 	EXPECT_TRUE(burn_prof_signals(2));
 	ASSERT_EQ(0, getitimer(ITIMER_PROF, &now));
 	EXPECT_EQ(20000, now.it_interval.tv_usec);
-	nothing_lost(_metadata, self, bin, 0);
+	nothing_lost(_metadata, self, counter, 0);
 
 	/* The end of the profile does not stop the timer either. */
 	EXPECT_TRUE(burn_prof_signals(2));
@@ -760,17 +764,17 @@ static void *wait_for_a_byte(void *unused)
 
 TEST_F(bad_memory, no_system_call_is_interrupted)
 {
-	uint32_t *bin = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, MAP_PRIVATE);
 	pthread_t thread;
 	void *result;
 	int i;
 
 	ASSERT_EQ(0, pipe(ends));
-	ASSERT_EQ(0, start(bin));
+	ASSERT_EQ(0, start(counter));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_a_byte, NULL));
 	for (i = 0; i < 20; i++) {
 		burn_thread_ns(3 * MS);
-		ASSERT_EQ(0, madvise(bin, PAGE, MADV_DONTNEED));
+		ASSERT_EQ(0, madvise(counter, PAGE, MADV_DONTNEED));
 	}
 	ASSERT_EQ(1, write(ends[1], "", 1));
 	ASSERT_EQ(0, pthread_join(thread, &result));

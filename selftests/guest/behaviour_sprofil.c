@@ -12,10 +12,8 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE		4096
-
 static unsigned int old, rest;
-static unsigned short bins[2048];
+static unsigned short counters[2048];
 
 typedef int sprofil_function(struct prof *profp, int profcnt,
 			     struct timeval *tvp, unsigned int flags);
@@ -80,14 +78,14 @@ FIXTURE_SETUP(system)
 		.pr_base = &old, .pr_size = sizeof(old), .pr_scale = 2,
 	};
 
-	self->text.pr_base = bins;
+	self->text.pr_base = counters;
 	self->text.pr_size = hot[1] - hot[0];
 	self->text.pr_off = (size_t)hot[0];
 	self->text.pr_scale = 65536;
 	self->overflow.pr_base = &rest;
 	self->overflow.pr_size = sizeof(rest);
 	self->overflow.pr_scale = 2;
-	ASSERT_GE(sizeof(bins), self->text.pr_size);
+	ASSERT_GE(sizeof(counters), self->text.pr_size);
 	ASSERT_EQ(0, sprofil(&prof, 1, NULL, PROF_UINT | PROF_FAST));
 	ASSERT_TRUE(burn_ticks(2));
 }
@@ -221,7 +219,7 @@ TEST_F(system, overflow_bin_in_the_first_place)
 	EXPECT_TRUE(burn_ticks(10));
 	EXPECT_EQ(0, variant->sprofil(NULL, 0, NULL, 0));
 	EXPECT_LE(10, rest);
-	EXPECT_LE(10, sum16(bins, 2048));
+	EXPECT_LE(10, sum16(counters, 2048));
 }
 
 TEST_F(system, overflow_bin_in_the_last_place)
@@ -236,7 +234,7 @@ TEST_F(system, overflow_bin_in_the_last_place)
 	EXPECT_TRUE(burn_ticks(10));
 	EXPECT_EQ(0, profil_stop(&last, each, 2));
 	EXPECT_LE(10, each[0].counted);
-	EXPECT_EQ(each[0].counted, sum16(bins, 2048));
+	EXPECT_EQ(each[0].counted, sum16(counters, 2048));
 	EXPECT_LE(10, each[1].counted);
 	EXPECT_EQ(each[1].counted, rest);
 	EXPECT_EQ(last.counts.ticks, last.counts.counted);
@@ -251,7 +249,7 @@ TEST_F(system, regions_that_are_off)
 
 	for (i = 0; i < 3; i++) {
 		regions[0].pr_scale = i < 2 ? i : 65536;
-		regions[0].pr_base = i < 2 ? bins : NULL;
+		regions[0].pr_base = i < 2 ? counters : NULL;
 		ASSERT_EQ(0, variant->sprofil(regions, 2, NULL,
 					      variant->uint_flag |
 					      variant->fast_flag));
@@ -263,7 +261,7 @@ TEST_F(system, regions_that_are_off)
 		EXPECT_EQ(PROFIL_REGION_ON, each[1].state);
 		EXPECT_LE(10, each[1].counted);
 	}
-	EXPECT_EQ(0, sum16(bins, 2048));
+	EXPECT_EQ(0, sum16(counters, 2048));
 }
 
 /* The way to stop a profile on a system where a count of 0 is an error. */

@@ -16,8 +16,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE	4096
-
 /* Number of ioctl() for 32-bit programs */
 #define IOCTL_32	54
 
@@ -43,7 +41,7 @@ struct low {
 	struct profil_region regions[2];
 	struct profil_region_status reports[2];
 	int32_t timeval[3];
-	uint32_t bin;
+	uint32_t counter;
 };
 
 FIXTURE(compat) {
@@ -85,7 +83,7 @@ FIXTURE_SETUP(compat)
 	};
 	low->regions[0].offset = 0x1000;
 	low->regions[0].scale = 0x10000;
-	low->regions[1] = overflow_bin(&low->bin, 4);
+	low->regions[1] = overflow_bin(&low->counter, 4);
 	low->status.size = sizeof(low->status);
 	low->status.regions = (uintptr_t)low->reports;
 	low->status.max_regions = 2;
@@ -139,8 +137,8 @@ TEST_F(compat, from_beginning_to_end)
 
 	ASSERT_EQ(0, ioctl32(self->fd, PROFIL_IOC_STOP, &low->status));
 	EXPECT_EQ(PROFIL_STATE_OFF, low->status.state);
-	EXPECT_EQ(low->bin, low->status.counts.counted);
-	EXPECT_EQ(low->bin, low->reports[1].counted);
+	EXPECT_EQ(low->counter, low->status.counts.counted);
+	EXPECT_EQ(low->counter, low->reports[1].counted);
 	EXPECT_EQ(PROFIL_REGION_EMPTY, low->reports[0].state);
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 }

@@ -13,10 +13,8 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE	4096
-
-static uint16_t bins[32768];
-static uint32_t bin;
+static uint16_t counters[32768];
+static uint32_t counter;
 static uint64_t wide __attribute__((aligned(8)));
 
 /*
@@ -53,23 +51,23 @@ TEST(profil_counts)
 	struct profil_status last = { .size = sizeof(last) };
 
 	/* Static, and so larger than the buffer: a counter for 32 bytes */
-	ASSERT_EQ(0, profil(bins, sizeof(bins),
+	ASSERT_EQ(0, profil(counters, sizeof(counters),
 			    (uintptr_t)&__executable_start, 65536 / 16));
-	EXPECT_GE(sizeof(bins) * 16, size);
+	EXPECT_GE(sizeof(counters) * 16, size);
 	EXPECT_EQ(10 * MS, status_now().period_ns);
 	burn_thread_ns(300 * MS);
 	EXPECT_EQ(0, profil_stop(&last, NULL, 0));
 	EXPECT_LT(0, last.counts.counted);
-	EXPECT_EQ(last.counts.counted, sum16(bins, 32768));
+	EXPECT_EQ(last.counts.counted, sum16(counters, 32768));
 	EXPECT_CONSERVED(&last);
 }
 
 TEST(sprofil_counts)
 {
 	struct prof regions[3] = {
-		{ bins, sizeof(bins), 0xfffff000, 65536 },
+		{ counters, sizeof(counters), 0xfffff000, 65536 },
 		{ NULL, 0, 0x1000, 65536 },
-		{ &bin, sizeof(bin), 0, 2 },
+		{ &counter, sizeof(counter), 0, 2 },
 	};
 	struct timeval time = { 77, 77 };
 	struct profil_region_status each[3];
@@ -81,15 +79,15 @@ TEST(sprofil_counts)
 	EXPECT_TRUE(burn_ticks(10));
 	EXPECT_EQ(0, profil_stop(&last, each, 3));
 	EXPECT_EQ(3, last.nr_regions);
-	EXPECT_EQ(last.counts.ticks, bin);
+	EXPECT_EQ(last.counts.ticks, counter);
 	EXPECT_EQ(0, each[0].counted);
 	EXPECT_EQ(PROFIL_REGION_EMPTY, each[1].state);
-	EXPECT_EQ(bin, each[2].counted);
+	EXPECT_EQ(counter, each[2].counted);
 }
 
 TEST(sprofil_errors)
 {
-	struct prof prof = { &bin, sizeof(bin), 0, 2 };
+	struct prof prof = { &counter, sizeof(counter), 0, 2 };
 	struct timeval time = { 77, 77 };
 	struct profil_info info = { .size = sizeof(info) };
 
@@ -122,13 +120,13 @@ TEST(buffers_that_are_no_good)
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		ASSERT_EQ(0, profil(bins, sizeof(bins), 0, 2));
+		ASSERT_EQ(0, profil(counters, sizeof(counters), 0, 2));
 		EXPECT_ERROR(EFAULT, profil((void *)bad[i], PAGE, 0, 2));
 		EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 	}
-	EXPECT_ERROR(EFAULT, profil(bins, SIZE_MAX, 0, 2));
-	EXPECT_ERROR(EFAULT, profil(bins, -(uintptr_t)bins, 0, 2));
-	EXPECT_ERROR(EFAULT, profil(bins, 2 - (uintptr_t)bins, 0, 2));
+	EXPECT_ERROR(EFAULT, profil(counters, SIZE_MAX, 0, 2));
+	EXPECT_ERROR(EFAULT, profil(counters, -(uintptr_t)counters, 0, 2));
+	EXPECT_ERROR(EFAULT, profil(counters, 2 - (uintptr_t)counters, 0, 2));
 }
 
 /* The kernel uses all 64 bits of sizes and offsets. */

@@ -20,8 +20,6 @@
 
 NEEDS_ROOT;
 
-#define PAGE	4096
-
 static atomic_bool quit;
 
 static inline __attribute__((always_inline)) void *burn_here(void)
@@ -63,15 +61,15 @@ static void *left_out(void *unused)
 	return unused;
 }
 
-static void *(*const fates[])(void *unused) = {
+static void *(*const outcomes[])(void *unused) = {
 	counted, clipped, lost, outside, left_out,
 };
 
-#define NR_FATES	(sizeof(fates) / sizeof(fates[0]))
+#define NR_OUTCOMES	(sizeof(outcomes) / sizeof(outcomes[0]))
 
 FIXTURE(conservation) {
-	pthread_t threads[NR_FATES];
-	uint16_t bins[2];
+	pthread_t threads[NR_OUTCOMES];
+	uint16_t counters[2];
 	struct profil_region regions[3];
 };
 
@@ -84,25 +82,26 @@ FIXTURE_SETUP(conservation)
 	/* Nothing ever serves this page. */
 	if (userfault(page, 0) < 0)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
-	self->bins[0] = 0;
-	self->bins[1] = UINT16_MAX;
+	self->counters[0] = 0;
+	self->counters[1] = UINT16_MAX;
 	self->regions[0] = counter_of(START_OF(counted), END_OF(counted),
-				      &self->bins[0], 2);
+				      &self->counters[0], 2);
 	self->regions[1] = counter_of(START_OF(clipped), END_OF(clipped),
-				      &self->bins[1], 2);
+				      &self->counters[1], 2);
 	self->regions[2] = counter_of(START_OF(lost), END_OF(lost), page, 2);
 	ASSERT_EQ(0, set_regions(self->regions, 3, 2, MS,
 				 PROFIL_SET_USER_ONLY));
 	quit = false;
-	for (size_t i = 0; i < NR_FATES; i++)
-		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, fates[i],
+	for (size_t i = 0; i < NR_OUTCOMES; i++)
+		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL,
+					    outcomes[i],
 					    NULL));
 }
 
 FIXTURE_TEARDOWN(conservation)
 {
 	quit = true;
-	for (size_t i = 0; i < NR_FATES; i++)
+	for (size_t i = 0; i < NR_OUTCOMES; i++)
 		EXPECT_EQ(0, pthread_join(self->threads[i], NULL));
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 }
@@ -142,7 +141,7 @@ static void goes_on(struct __test_metadata *_metadata,
 	EXPECT_LE(before->all.cpu_time_ns, now->all.cpu_time_ns);
 }
 
-static bool every_fate(const struct profil_status *all)
+static bool every_outcome(const struct profil_status *all)
 {
 	return all->counts.counted && all->counts.clipped &&
 	       all->counts.outside && all->counts.lost && all->counts.left_out;
@@ -155,7 +154,7 @@ TEST_F(conservation, add_up_at_any_moment)
 	uint64_t end = monotonic_ns() + 60 * SECOND;
 	int nr;
 
-	for (nr = 0; nr < 1000 || (!every_fate(&now.all) &&
+	for (nr = 0; nr < 1000 || (!every_outcome(&now.all) &&
 				   monotonic_ns() < end); nr++) {
 		ASSERT_EQ(0, profil_status(&now.all, now.each, 3));
 		adds_up(_metadata, &now);
@@ -167,12 +166,12 @@ TEST_F(conservation, add_up_at_any_moment)
 	       nr, now.all.counts.counted, now.all.counts.clipped,
 	       now.all.counts.outside, now.all.counts.lost,
 	       now.all.counts.left_out, now.all.counts.ticks);
-	EXPECT_TRUE(every_fate(&now.all));
-	EXPECT_EQ(UINT16_MAX, self->bins[1]);
+	EXPECT_TRUE(every_outcome(&now.all));
+	EXPECT_EQ(UINT16_MAX, self->counters[1]);
 	/* The counter has exactly the ticks that the stats call counted. */
 	EXPECT_EQ(0, profil_stop(&now.all, now.each, 3));
 	adds_up(_metadata, &now);
-	EXPECT_EQ(now.each[0].counted, self->bins[0]);
+	EXPECT_EQ(now.each[0].counted, self->counters[0]);
 	EXPECT_EQ(0, now.all.pending);
 }
 
@@ -185,7 +184,7 @@ TEST_F(conservation, tell_everything)
 	do {
 		burn_thread_ns(50 * MS);
 		ASSERT_EQ(0, profil_status(&now.all, now.each, 3));
-	} while (!every_fate(&now.all) && --patience);
+	} while (!every_outcome(&now.all) && --patience);
 	EXPECT_EQ(PROFIL_STATE_ON, now.all.state);
 	EXPECT_EQ(MS, now.all.period_ns);
 	EXPECT_EQ(2, now.all.width);

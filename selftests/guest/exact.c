@@ -17,8 +17,6 @@
 #include "common.h"
 #include "vectors.h"
 
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
-
 /* No other text is at this address. */
 #define PC		0x500000000000UL
 #define GIB		(1UL << 30)
@@ -28,7 +26,7 @@
 
 FIXTURE(exact) {
 	void *loop;
-	char *bins;
+	char *counters;
 	struct profil_region regions[4];
 	unsigned int nr;
 	unsigned int width;
@@ -39,7 +37,7 @@ FIXTURE_SETUP(exact)
 {
 	self->loop = loop_at(PC);
 	ASSERT_NE(NULL, self->loop);
-	self->bins = NULL;
+	self->counters = NULL;
 	self->nr = 0;
 	self->width = 2;
 	self->flags = 0;
@@ -50,18 +48,19 @@ FIXTURE_TEARDOWN(exact)
 }
 
 /* New memory, so that the last tick of an old child cannot reach it. */
-static void fresh_bins(struct __test_metadata *_metadata,
+static void fresh_counters(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(exact) *self)
 {
-	if (self->bins)
-		munmap(self->bins, MOST);
-	self->bins = mmap(NULL, MOST, PROT_READ | PROT_WRITE,
+	if (self->counters)
+		munmap(self->counters, MOST);
+	self->counters = mmap(NULL, MOST, PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->bins);
+	ASSERT_NE(MAP_FAILED, self->counters);
 }
 
 /*
- * Region @nr; place_bins() puts its counters behind those of earlier regions.
+ * Region @nr; place_counters() puts its counters behind those of earlier
+ * regions.
  */
 static void add_region(FIXTURE_DATA(exact) *self, uint64_t offset,
 		       uint64_t size, uint64_t scale)
@@ -73,9 +72,9 @@ static void add_region(FIXTURE_DATA(exact) *self, uint64_t offset,
 	};
 }
 
-static void place_bins(FIXTURE_DATA(exact) *self)
+static void place_counters(FIXTURE_DATA(exact) *self)
 {
-	uint64_t at = (uintptr_t)self->bins;
+	uint64_t at = (uintptr_t)self->counters;
 
 	for (unsigned int i = 0; i < self->nr; i++) {
 		self->regions[i].base = at;
@@ -97,25 +96,27 @@ static pid_t start(FIXTURE_DATA(exact) *self)
 }
 
 /* Wait for two ticks in the counter: by then the child stands still. */
-static bool wait_for(const volatile unsigned char *bin)
+static bool wait_for(const volatile unsigned char *counter)
 {
 	int patience = 10000;
 
-	while (*bin < 2 && --patience)
+	while (*counter < 2 && --patience)
 		usleep(500);
 	return patience;
 }
 
 /*
- * All bytes of the region are zero but those of the counter @bin, if it has it.
+ * All bytes of the region are zero but those of the counter @counter, if it has
+ * it.
  */
-static bool zero_but(const struct profil_region *region, const char *bin,
+static bool zero_but(const struct profil_region *region, const char *counter,
 		     unsigned int width)
 {
-	const char *bins = (char *)region->base;
+	const char *counters = (char *)region->base;
 
 	for (uint64_t i = 0; i < region->size; i++)
-		if (bins[i] && (bins + i < bin || bins + i >= bin + width))
+		if (counters[i] && (counters + i < counter ||
+				    counters + i >= counter + width))
 			return false;
 	return true;
 }
@@ -123,34 +124,34 @@ static bool zero_but(const struct profil_region *region, const char *bin,
 /*
  * Skips overflow bins: they have the ticks from before the child stood still.
  */
-static bool others_are_zero(FIXTURE_DATA(exact) *self, const char *bin)
+static bool others_are_zero(FIXTURE_DATA(exact) *self, const char *counter)
 {
 	for (unsigned int i = 0; i < self->nr; i++) {
 		struct profil_region *region = &self->regions[i];
 
 		if ((region->offset || region->scale != 2) &&
-		    !zero_but(region, bin, self->width))
+		    !zero_but(region, counter, self->width))
 			return false;
 	}
 	return true;
 }
 
-/* The child counts in counter @bin of region @region, and in no other. */
+/* The child counts in counter @counter of region @region, and in no other. */
 static void counts_in(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(exact) *self, unsigned int region,
-		      uint64_t bin)
+		      uint64_t counter)
 {
 	struct profil_region *where = &self->regions[region];
 	const char *expected;
 	bool counted;
 	pid_t child;
 
-	fresh_bins(_metadata, self);
-	place_bins(self);
-	ASSERT_GE((uintptr_t)self->bins + MOST,
+	fresh_counters(_metadata, self);
+	place_counters(self);
+	ASSERT_GE((uintptr_t)self->counters + MOST,
 		  self->regions[self->nr - 1].base +
 		  self->regions[self->nr - 1].size);
-	expected = (char *)where->base + bin * self->width;
+	expected = (char *)where->base + counter * self->width;
 	child = start(self);
 	ASSERT_LT(0, child);
 	counted = wait_for((const unsigned char *)expected);
@@ -158,8 +159,9 @@ static void counts_in(struct __test_metadata *_metadata,
 	EXPECT_EQ(-SIGKILL, wait_child(child));
 	if (counted && others_are_zero(self, expected))
 		return;
-	TH_LOG("region %u, offset 0x%llx, scale 0x%llx: bin %lu has %d", region,
-	       where->offset, where->scale, bin, *expected);
+	TH_LOG("region %u, offset 0x%llx, scale 0x%llx: counter %lu has %d",
+	       region,
+	       where->offset, where->scale, counter, *expected);
 	ASSERT_TRUE(counted);
 	ASSERT_TRUE(others_are_zero(self, expected));
 }
@@ -167,11 +169,11 @@ static void counts_in(struct __test_metadata *_metadata,
 /* One region; the loop is @distance bytes behind its offset. */
 static void one_region(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(exact) *self, uint64_t distance,
-		       uint64_t scale, uint64_t bin)
+		       uint64_t scale, uint64_t counter)
 {
 	self->nr = 0;
-	add_region(self, PC - distance, (bin + 2) * self->width, scale);
-	counts_in(_metadata, self, 0, bin);
+	add_region(self, PC - distance, (counter + 2) * self->width, scale);
+	counts_in(_metadata, self, 0, counter);
 }
 
 /* The loop is not in this region: the overflow bin takes its ticks. */
@@ -189,12 +191,12 @@ static void vectors_of(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(exact) *self, bool svr4)
 {
 	self->flags = svr4 ? PROFIL_SET_SVR4_ARITH : 0;
-	for (unsigned int v = 0; v < NR(vectors); v++)
+	for (unsigned int v = 0; v < ARRAY_SIZE(vectors); v++)
 		for (unsigned int d = 0; d < NR_DISTANCES; d++)
 			one_region(_metadata, self, distances[d],
 				   vectors[v].scale,
 				   svr4 ? vectors[v].svr4[d] :
-					  vectors[v].bins[d]);
+					  vectors[v].counters[d]);
 }
 
 TEST_F(exact, vectors)
@@ -281,7 +283,7 @@ TEST_F(exact, scale_2_at_offset_0_takes_every_pc)
 {
 	add_region(self, 0, 4096, 2);
 	counts_in(_metadata, self, 0, 0);
-	EXPECT_TRUE(zero_but(&self->regions[0], self->bins, 2));
+	EXPECT_TRUE(zero_but(&self->regions[0], self->counters, 2));
 }
 
 TEST_F(exact, largest_offset_wins)

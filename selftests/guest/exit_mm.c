@@ -23,13 +23,13 @@
 /* The shortest period: some ticks are pending at any time. */
 #define PERIOD_NS	60000
 
-static uint32_t bin;
+static uint32_t counter;
 
 static int start_by(int fd)
 {
-	struct profil_region region = overflow_bin(&bin, sizeof(bin));
+	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 
-	return set_region_by(fd, &region, sizeof(bin), PERIOD_NS, 0);
+	return set_region_by(fd, &region, sizeof(counter), PERIOD_NS, 0);
 }
 
 /*

@@ -36,8 +36,6 @@ NEEDS_ROOT;
 
 #define ERRNOS		134
 
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
-
 enum { SET, STOP, STATUS, INFO, ACCOUNT, UNKNOWN, KINDS };
 
 static const char *const kinds[] = {
@@ -256,8 +254,8 @@ static void explain(struct __test_metadata *_metadata,
 		explain_set(_metadata, &self->arena, attempt->arg);
 }
 
-static bool call_once(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(fuzz) *self)
+static bool one_call(struct __test_metadata *_metadata,
+		     FIXTURE_DATA(fuzz) *self)
 {
 	struct attempt attempt = fuzz_attempt(&self->arena, &self->state);
 	struct model before;
@@ -304,9 +302,9 @@ static void expect_every_error(struct __test_metadata *_metadata,
 	static const int of_set[] = { EACCES, EAGAIN, ENOMEM };
 
 	for (int kind = SET; kind <= ACCOUNT; kind++)
-		for (size_t i = 0; i < NR(of_all); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(of_all); i++)
 			EXPECT_LT(0, self->seen[kind][of_all[i]]);
-	for (size_t i = 0; i < NR(of_set); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(of_set); i++)
 		EXPECT_LT(0, self->seen[SET][of_set[i]]);
 	EXPECT_LT(0, self->seen[UNKNOWN][ENOTTY]);
 }
@@ -319,7 +317,7 @@ TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 	while (ok && fuzz_goes_on(&self->effort)) {
 		if (self->calls % EPOCH == 0)
 			ASSERT_TRUE(new_epoch(self));
-		ok = call_once(_metadata, self);
+		ok = one_call(_metadata, self);
 	}
 	EXPECT_TRUE(ok);
 	allow_room(true);

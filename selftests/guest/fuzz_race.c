@@ -31,8 +31,7 @@
 
 #define CANARY		0x5a
 
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
-#define ONE_OF(array, state)	((array)[number_below((state), NR(array))])
+#define ONE_OF(array, state)	((array)[number_below((state), ARRAY_SIZE(array))])
 
 /* Pages of the memory that all threads share. */
 enum {
@@ -96,7 +95,7 @@ FIXTURE_SETUP(race)
 	for (int i = 0; i < NR_PAGES; i++)
 		ASSERT_TRUE(map_page(self, i));
 	ASSERT_EQ(0, munmap(page(self, HOLE), PAGE));
-	for (size_t i = 0; i < NR(canaries); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(canaries); i++)
 		memset(page(self, canaries[i]), CANARY, PAGE);
 }
 
@@ -120,7 +119,7 @@ static bool all_have_ended(int fd)
  */
 FIXTURE_TEARDOWN(race)
 {
-	for (size_t i = 0; i < NR(canaries); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(canaries); i++)
 		for (int j = 0; j < PAGE; j++)
 			ASSERT_EQ(CANARY, page(self, canaries[i])[j]);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
@@ -139,7 +138,7 @@ static bool is_documented(unsigned int request, int error)
 {
 	static const int of_all[] = { 0, EFAULT, EINVAL, E2BIG };
 
-	for (size_t i = 0; i < NR(of_all); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(of_all); i++)
 		if (error == of_all[i])
 			return true;
 	return request == PROFIL_IOC_SET &&
@@ -171,7 +170,7 @@ static void look(struct racer *me, unsigned int request)
 	struct profil_status status = {
 		.size = sizeof(status),
 		.regions = (uintptr_t)regions,
-		.max_regions = NR(regions),
+		.max_regions = ARRAY_SIZE(regions),
 	};
 
 	if (!call(me, request, &status))
@@ -377,7 +376,7 @@ TEST_F_TIMEOUT(race, arguments_that_change, FUZZ_TIMEOUT)
 		call_scribbled, call_scribbled, scribble, pull,
 	};
 
-	race(self, runs, NR(runs), CALLS);
+	race(self, runs, ARRAY_SIZE(runs), CALLS);
 	for (int i = RESULTS; i <= MORE_COUNTERS; i++)
 		EXPECT_TRUE(i == HOLE || i == CANARY_2 || map_page(self, i));
 }
@@ -511,7 +510,7 @@ TEST_F_TIMEOUT(race, lives_that_cross, FUZZ_TIMEOUT)
 {
 	void *(*const runs[])(void *) = { live, live, live, live };
 
-	race(self, runs, NR(runs), CALLS / 2);
+	race(self, runs, ARRAY_SIZE(runs), CALLS / 2);
 }
 
 /* The same, but each in an address space of its own. */
@@ -526,7 +525,7 @@ TEST_F_TIMEOUT(race, processes_side_by_side, FUZZ_TIMEOUT)
 		if (children[i])
 			continue;
 		self->seed += i;
-		race(self, runs, NR(runs), CALLS / 8);
+		race(self, runs, ARRAY_SIZE(runs), CALLS / 8);
 		_exit(0);
 	}
 	for (int i = 0; i < CALLERS; i++)

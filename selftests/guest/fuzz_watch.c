@@ -36,7 +36,6 @@ NEEDS_ROOT;
 #define TURN		12
 
 #define CGROUP		"/sys/fs/cgroup"
-#define NOBODY		65534
 #define ERRNOS		134
 
 enum { WATCH, STATUS, STOP, KINDS };
@@ -77,6 +76,16 @@ static bool open_file(FIXTURE_DATA(fuzz) *self, int i)
 	return self->fds[i] >= 0;
 }
 
+/* Without the files: what the test closes would go on. */
+static int wait_without_files(void *fuzz)
+{
+	FIXTURE_DATA(fuzz) *self = fuzz;
+
+	for (int i = 0; i < MODEL_FILES; i++)
+		close(self->fds[i]);
+	return wait_for_signal(NULL);
+}
+
 FIXTURE_SETUP(fuzz)
 {
 	struct fuzz_targets *targets = &self->model.targets;
@@ -102,8 +111,8 @@ FIXTURE_SETUP(fuzz)
 	self->model.perfmon = !variant->user;
 	/* Two that live, one that has ended, and one of root's */
 	for (int i = 0; i < 3; i++) {
-		self->children[i] = child_begin(i < 2 ? wait_for_signal :
-							burn_100_ms, NULL);
+		self->children[i] = child_begin(i < 2 ? wait_without_files :
+							burn_100_ms, self);
 		targets->processes[i] = self->children[i].pid;
 		child_go(&self->children[i]);
 	}
@@ -147,8 +156,8 @@ static void explain(struct __test_metadata *_metadata,
 		       watch->names);
 }
 
-static bool call_once(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(fuzz) *self)
+static bool one_call(struct __test_metadata *_metadata,
+		     FIXTURE_DATA(fuzz) *self)
 {
 	struct attempt attempt = fuzz_watch_attempt(&self->arena, &self->state,
 						    &self->model.targets);
@@ -203,7 +212,7 @@ TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 		if (self->calls % TURN == 0)
 			ASSERT_TRUE(open_file(self, number_below(&self->state,
 							 MODEL_FILES)));
-		ok = call_once(_metadata, self);
+		ok = one_call(_metadata, self);
 	}
 	EXPECT_TRUE(ok);
 	TH_LOG("seed %llu, executed %llu calls",

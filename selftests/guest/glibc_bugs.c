@@ -27,7 +27,7 @@
 #define PATIENCE	(400 * MS)
 
 struct library {
-	int (*profil)(unsigned short *bins, size_t size, size_t offset,
+	int (*profil)(unsigned short *counters, size_t size, size_t offset,
 		      unsigned int scale);
 	int (*sprofil)(struct prof *regions, int nr, struct timeval *time,
 		       unsigned int flags);
@@ -36,7 +36,7 @@ struct library {
 /* The results of a process, for the test to read. */
 struct seen {
 	long number[3];
-	unsigned short bins[2][512];
+	unsigned short counters[2][512];
 };
 
 FIXTURE(glibc_bugs) {
@@ -119,30 +119,30 @@ static const char *ended(int status)
 }
 
 /* Spend CPU time until a counter has gained @nr or patience runs out. */
-static long burn_gained(const volatile unsigned short *bin, long nr)
+static long burn_gained(const volatile unsigned short *counter, long nr)
 {
 	uint64_t end = process_cpu_ns() + PATIENCE;
-	unsigned short before = *bin;
+	unsigned short before = *counter;
 
-	while (*bin - before < nr && process_cpu_ns() < end)
+	while (*counter - before < nr && process_cpu_ns() < end)
 		burn_thread_ns(MS);
-	return *bin - before;
+	return *counter - before;
 }
 
-static unsigned short bins[8];
+static unsigned short counters[8];
 
 static void profile_all(const struct library *library)
 {
-	if (library->profil(bins, sizeof(bins), TEXT, ALL))
+	if (library->profil(counters, sizeof(counters), TEXT, ALL))
 		_exit(98);
 }
 
 static void set_scale_0(const struct library *library, struct seen *seen)
 {
 	profile_all(library);
-	seen->number[0] = burn_gained(bins, 2);
-	seen->number[1] = library->profil(bins, sizeof(bins), TEXT, 0);
-	seen->number[2] = burn_gained(bins, 2);
+	seen->number[0] = burn_gained(counters, 2);
+	seen->number[1] = library->profil(counters, sizeof(counters), TEXT, 0);
+	seen->number[2] = burn_gained(counters, 2);
 }
 
 TEST_F(glibc_bugs, scale_0_does_not_stop_it)
@@ -163,10 +163,10 @@ static void fork_one(const struct library *library, struct seen *seen)
 	pid_t child;
 
 	profile_all(library);
-	seen->number[0] = burn_gained(bins, 2);
+	seen->number[0] = burn_gained(counters, 2);
 	child = fork_child();
 	if (!child)
-		seen->number[1] = burn_gained(bins, 5);
+		seen->number[1] = burn_gained(counters, 5);
 	else
 		seen->number[2] = wait_child(child);
 }
@@ -190,7 +190,7 @@ static void execute(const struct library *library, struct seen *seen)
 
 	helper_path(path, sizeof(path), "report");
 	profile_all(library);
-	seen->number[0] = burn_gained(bins, 1);
+	seen->number[0] = burn_gained(counters, 1);
 	execl(path, path, NULL);
 	_exit(97);
 }
@@ -210,11 +210,12 @@ static void call_three_times(const struct library *library, struct seen *seen)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		struct prof region = { &bins[i], sizeof(bins[i]), TEXT, ALL };
+		struct prof region = { &counters[i], sizeof(counters[i]), TEXT,
+				       ALL };
 
 		if (library->sprofil(&region, 1, NULL, PROF_USHORT))
 			_exit(98);
-		seen->number[i] = burn_gained(&bins[i], 2);
+		seen->number[i] = burn_gained(&counters[i], 2);
 	}
 }
 
@@ -240,10 +241,10 @@ TEST_F(glibc_bugs, second_call_only_stops_and_third_aborts)
 static void profile_two(const struct library *library, struct seen *seen,
 			size_t first, size_t second)
 {
-	size_t size = sizeof(seen->bins[0]);
+	size_t size = sizeof(seen->counters[0]);
 	struct prof regions[] = {
-		{ seen->bins[0], size, first, 65536 },
-		{ seen->bins[1], size, second, 65536 },
+		{ seen->counters[0], size, first, 65536 },
+		{ seen->counters[1], size, second, 65536 },
 	};
 
 	if (library->sprofil(regions, 2, NULL, PROF_USHORT))
@@ -264,7 +265,7 @@ TEST_F(glibc_bugs, pc_below_every_region_crashes)
 	       ended(provoke(self, &self->c, be_below_every_region)));
 	EXPECT_EQ(0, provoke(self, &self->ours, be_below_every_region));
 	EXPECT_LT(0, self->seen->number[0]);
-	EXPECT_EQ(0, sum16(self->seen->bins[0], 1024));
+	EXPECT_EQ(0, sum16(self->seen->counters[0], 1024));
 }
 
 static struct seen *last_words;
@@ -302,11 +303,11 @@ TEST_F(glibc_bugs, pc_in_no_region_is_credited_to_one)
 	const struct seen *seen = self->seen;
 
 	TH_LOG("C library: %lu and %lu ticks in regions below and above; %s",
-	       sum16(seen->bins[0], 512), sum16(seen->bins[1], 512),
+	       sum16(seen->counters[0], 512), sum16(seen->counters[1], 512),
 	       ended(status));
 	EXPECT_EQ(0, provoke(self, &self->ours, be_between_regions));
 	EXPECT_LT(0, seen->number[0]);
-	EXPECT_EQ(0, sum16(seen->bins[0], 1024));
+	EXPECT_EQ(0, sum16(seen->counters[0], 1024));
 }
 
 static void give_a_bad_buffer(const struct library *library,
@@ -354,9 +355,9 @@ static void on_prof(int number)
 static void handle_sigprof(const struct library *library, struct seen *seen)
 {
 	profile_all(library);
-	seen->number[0] = burn_gained(bins, 2);
+	seen->number[0] = burn_gained(counters, 2);
 	signal(SIGPROF, on_prof);
-	seen->number[1] = burn_gained(bins, 5);
+	seen->number[1] = burn_gained(counters, 5);
 	seen->number[2] = prof_signals;
 }
 
@@ -377,13 +378,13 @@ static void fill_a_counter(const struct library *library, struct seen *seen)
 {
 	int patience = 50;
 
-	bins[0] = UINT16_MAX;
+	counters[0] = UINT16_MAX;
 	profile_all(library);
 	do {
 		burn_process_ns(PATIENCE / 40);
 		seen->number[1] = status_now().counts.clipped;
-	} while (bins[0] == UINT16_MAX && !seen->number[1] && --patience);
-	seen->number[0] = bins[0];
+	} while (counters[0] == UINT16_MAX && !seen->number[1] && --patience);
+	seen->number[0] = counters[0];
 }
 
 TEST_F(glibc_bugs, counters_wrap)

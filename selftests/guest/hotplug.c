@@ -90,8 +90,8 @@ static void go_and_come(struct __test_metadata *_metadata,
 
 TEST_F(processors, that_go_and_come_lose_no_ticks)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero = moment_zero(), from, to, stop;
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
@@ -103,15 +103,15 @@ TEST_F(processors, that_go_and_come_lose_no_ticks)
 	join_threads(_metadata, self);
 	EXPECT_TICKS(&zero, &stop);
 	EXPECT_COVERED(&from, &to, PART);
-	EXPECT_EQ(stop.status.counts.ticks, bin);
+	EXPECT_EQ(stop.status.counts.ticks, counter);
 	EXPECT_EQ(0, stop.status.counts.lost);
 }
 
 /* The CPU comes online long after the profile has started. */
 TEST_F(processors, that_come_later_count)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero, from, to, stop;
 
 	ASSERT_EQ(1, pwrite(self->fd, "0", 1, 0));
@@ -136,8 +136,8 @@ TEST_F(processors, that_come_later_count)
  */
 TEST_F(processors, that_went_while_nobody_ticked)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero, from, to, stop;
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));

@@ -108,16 +108,19 @@ static struct rates quietest(const struct rates *enough)
 	return least;
 }
 
-static void profile(struct __test_metadata *_metadata, uint32_t *bin)
+static void profile(struct __test_metadata *_metadata, uint32_t *counter)
 {
-	const struct profil_region all = overflow_bin(bin, 4);
+	const struct profil_region all = overflow_bin(counter, 4);
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 }
 
-/* A child that burns CPU time until it is killed, profiled if there is @bin. */
+/*
+ * A child that burns CPU time until it is killed, profiled if there is
+ * @counter.
+ */
 static pid_t burn_on(struct __test_metadata *_metadata, int processor,
-		     uint32_t *bin)
+		     uint32_t *counter)
 {
 	pid_t pid = fork_child();
 
@@ -128,8 +131,8 @@ static pid_t burn_on(struct __test_metadata *_metadata, int processor,
 		return pid;
 	}
 	ASSERT_EQ(0, pin_to(processor));
-	if (bin)
-		profile(_metadata, bin);
+	if (counter)
+		profile(_metadata, counter);
 	for (;;)
 		burn_process_ns(SECOND);
 }
@@ -141,23 +144,24 @@ static void end(struct __test_metadata *_metadata, pid_t pid)
 }
 
 FIXTURE(quiet) {
-	uint32_t *bin;
+	uint32_t *counter;
 };
 
 /* Waits until an earlier profile causes no more interrupts. */
 FIXTURE_SETUP(quiet)
 {
 	ASSERT_LT(0, interrupts(0));
-	self->bin = mmap(NULL, sizeof(*self->bin), PROT_READ | PROT_WRITE,
+	self->counter = mmap(NULL, sizeof(*self->counter),
+			     PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->bin);
+	ASSERT_NE(MAP_FAILED, self->counter);
 	ASSERT_EQ(0, pin_to(0));
 	usleep(1200000);
 }
 
 FIXTURE_TEARDOWN(quiet)
 {
-	munmap(self->bin, sizeof(*self->bin));
+	munmap(self->counter, sizeof(*self->counter));
 }
 
 static void check(struct __test_metadata *_metadata, const char *what,
@@ -173,7 +177,7 @@ TEST_F(quiet, while_a_profiled_process_sleeps)
 {
 	struct rates enough = allowed(), with;
 
-	profile(_metadata, self->bin);
+	profile(_metadata, self->counter);
 	with = quietest(&enough);
 	check(_metadata, "its own processor", enough.of[0], with.of[0]);
 	check(_metadata, "another processor", enough.of[1], with.of[1]);
@@ -187,11 +191,11 @@ TEST_F(quiet, while_another_processor_ticks)
 	enough.of[0] = INFINITY;
 	enough.of[1] += ALLOWANCE_BESIDE - ALLOWANCE;
 	end(_metadata, pid);
-	pid = burn_on(_metadata, 0, self->bin);
+	pid = burn_on(_metadata, 0, self->counter);
 	with = quietest(&enough);
 	end(_metadata, pid);
 	check(_metadata, "idle processor", enough.of[1], with.of[1]);
-	EXPECT_LT(100, *self->bin);
+	EXPECT_LT(100, *self->counter);
 }
 
 /* An emulated CPU sometimes misses ticks of the kernel. */
@@ -206,7 +210,7 @@ TEST_F(quiet, while_it_runs_something_else)
 	enough = allowed();
 	enough.of[0] = INFINITY;
 	enough.of[1] = fmax(enough.of[1], 1e9 / tick.tv_nsec + ALLOWANCE);
-	profile(_metadata, self->bin);
+	profile(_metadata, self->counter);
 	with = quietest(&enough);
 	end(_metadata, pid);
 	check(_metadata, "busy processor", enough.of[1], with.of[1]);

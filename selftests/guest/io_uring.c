@@ -94,7 +94,7 @@ FIXTURE(worker) {
 	struct ring ring;
 	int zero;
 	char *buffer;
-	uint32_t bins[16];
+	uint32_t counters[16];
 };
 
 FIXTURE_SETUP(worker)
@@ -108,7 +108,7 @@ FIXTURE_SETUP(worker)
 	self->buffer = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->buffer);
-	memset(self->bins, 0, sizeof(self->bins));
+	memset(self->counters, 0, sizeof(self->counters));
 }
 
 FIXTURE_TEARDOWN(worker)
@@ -133,7 +133,8 @@ static struct profil_status read_much(struct __test_metadata *_metadata,
 	} while (status.counts.ticks < TICKS && ++reads < MOST_READS);
 	TH_LOG("%llu ticks, %llu in kernel mode, %llu outside, %llu left out, %u at 0",
 	       status.counts.ticks, status.counts.kernel,
-	       status.counts.outside, status.counts.left_out, self->bins[0]);
+	       status.counts.outside, status.counts.left_out,
+		       self->counters[0]);
 	EXPECT_LE(TICKS, status.counts.ticks);
 	EXPECT_CONSERVED(&status);
 	/* Sleeping and waking up is in kernel mode too. */
@@ -142,10 +143,10 @@ static struct profil_status read_much(struct __test_metadata *_metadata,
 }
 
 /* A region that begins at 0; its scale keeps it from being an overflow bin. */
-static struct profil_region first_bytes(uint32_t *bins, size_t size)
+static struct profil_region first_bytes(uint32_t *counters, size_t size)
 {
 	struct profil_region region = {
-		.base = (uintptr_t)bins,
+		.base = (uintptr_t)counters,
 		.size = size,
 		.offset = 0,
 		.scale = 65536,
@@ -156,29 +157,29 @@ static struct profil_region first_bytes(uint32_t *bins, size_t size)
 
 TEST_F(worker, ticks_are_outside_of_a_region_that_begins_at_0)
 {
-	struct profil_region region = first_bytes(self->bins,
-						  sizeof(self->bins));
+	struct profil_region region = first_bytes(self->counters,
+						  sizeof(self->counters));
 	struct profil_status status;
 
-	ASSERT_EQ(0, set_regions(&region, 1, sizeof(self->bins[0]), MS, 0));
+	ASSERT_EQ(0, set_regions(&region, 1, sizeof(self->counters[0]), MS, 0));
 	status = read_much(_metadata, self);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	EXPECT_EQ(status.counts.ticks, status.counts.outside);
-	EXPECT_EQ(0, sum32(self->bins, 16));
+	EXPECT_EQ(0, sum32(self->counters, 16));
 }
 
 TEST_F(worker, ticks_are_left_out_by_a_profile_of_user_mode)
 {
-	struct profil_region region = first_bytes(self->bins,
-						  sizeof(self->bins));
+	struct profil_region region = first_bytes(self->counters,
+						  sizeof(self->counters));
 	struct profil_status status;
 
-	ASSERT_EQ(0, set_regions(&region, 1, sizeof(self->bins[0]), MS,
+	ASSERT_EQ(0, set_regions(&region, 1, sizeof(self->counters[0]), MS,
 				 PROFIL_SET_USER_ONLY));
 	status = read_much(_metadata, self);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	EXPECT_EQ(status.counts.kernel, status.counts.left_out);
-	EXPECT_EQ(0, sum32(self->bins, 16));
+	EXPECT_EQ(0, sum32(self->counters, 16));
 }
 
 TEST_HARNESS_MAIN

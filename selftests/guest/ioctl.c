@@ -20,8 +20,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE	4096
-
 /* Sizes of the first version of each structure. */
 #define SET_SIZE	48
 #define STATUS_SIZE	120
@@ -36,10 +34,8 @@ static const uint64_t nowhere[] = {
 	0xffffffff81000000, 0xfffffffffffffff0,
 };
 
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
-
-static uint32_t old_bin;
-static uint64_t new_bins[4];
+static uint32_t old_counter;
+static uint64_t new_counters[4];
 
 /* An old profile that runs, and a correct request for a new one. */
 FIXTURE(device) {
@@ -52,16 +48,17 @@ FIXTURE(device) {
 
 FIXTURE_SETUP(device)
 {
-	struct profil_region old = overflow_bin(&old_bin, sizeof(old_bin));
+	struct profil_region old = overflow_bin(&old_counter,
+						sizeof(old_counter));
 
 	self->fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, set_regions(&old, 1, sizeof(old_bin), MS,
+	ASSERT_EQ(0, set_regions(&old, 1, sizeof(old_counter), MS,
 				 PROFIL_SET_SVR4_ARITH));
 	ASSERT_TRUE(burn_ticks(3));
 	self->before = status_now();
-	self->old = old_bin;
-	self->region = overflow_bin(new_bins, sizeof(new_bins));
+	self->old = old_counter;
+	self->region = overflow_bin(new_counters, sizeof(new_counters));
 	self->set = (struct profil_set) {
 		.size = sizeof(self->set),
 		.width = 2,
@@ -92,11 +89,11 @@ static void unchanged(struct __test_metadata *_metadata,
 	EXPECT_LE(self->before.cpu_time_ns, now.cpu_time_ns);
 	EXPECT_LE(self->before.counts.ticks, now.counts.ticks);
 	EXPECT_TRUE(burn_ticks(1));
-	EXPECT_LT(self->old, old_bin);
-	for (i = 0; i < NR(new_bins); i++)
-		EXPECT_EQ(0, new_bins[i]);
+	EXPECT_LT(self->old, old_counter);
+	for (i = 0; i < ARRAY_SIZE(new_counters); i++)
+		EXPECT_EQ(0, new_counters[i]);
 	self->before = now;
-	self->old = old_bin;
+	self->old = old_counter;
 }
 
 /* Make the request as it stands: it fails. */
@@ -158,10 +155,10 @@ TEST_F(device, size_too_small)
 	uint32_t buffer[64];
 	size_t i, j;
 
-	for (i = 0; i < NR(requests); i++) {
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
 		uint32_t sizes[] = { 0, 4, 8, least[i] - 8, least[i] - 1 };
 
-		for (j = 0; j < NR(sizes); j++) {
+		for (j = 0; j < ARRAY_SIZE(sizes); j++) {
 			memset(buffer, 0xee, sizeof(buffer));
 			buffer[0] = sizes[j];
 			EXPECT_ERROR(EINVAL, ioctl(self->fd, requests[i],
@@ -338,11 +335,11 @@ TEST_F(device, width)
 	static const uint32_t right[] = { 2, 4, 8 };
 	size_t i;
 
-	for (i = 0; i < NR(wrong); i++) {
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		self->set.width = wrong[i];
 		refused(_metadata, self, EINVAL);
 	}
-	for (i = 0; i < NR(right); i++) {
+	for (i = 0; i < ARRAY_SIZE(right); i++) {
 		self->set.width = right[i];
 		granted(_metadata, self);
 	}
@@ -401,11 +398,11 @@ TEST_F(device, period)
 	};
 	size_t i;
 
-	for (i = 0; i < NR(wrong); i++) {
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		self->set.period_ns = wrong[i];
 		refused(_metadata, self, EINVAL);
 	}
-	for (i = 0; i < NR(right); i++) {
+	for (i = 0; i < ARRAY_SIZE(right); i++) {
 		self->set.period_ns = right[i];
 		granted(_metadata, self);
 		EXPECT_EQ(right[i], self->set.period_ns);
@@ -422,7 +419,7 @@ TEST_F(device, timeval_size)
 	size_t i;
 
 	memset(time, 0xee, sizeof(time));
-	for (i = 0; i < NR(wrong); i++) {
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		self->set.timeval = (uintptr_t)time;
 		self->set.timeval_size = wrong[i];
 		refused(_metadata, self, EINVAL);
@@ -432,7 +429,7 @@ TEST_F(device, timeval_size)
 	refused(_metadata, self, EINVAL);
 	self->set.timeval_size = 16;
 	refused(_metadata, self, EINVAL);
-	for (i = 0; i < NR(time); i++)
+	for (i = 0; i < ARRAY_SIZE(time); i++)
 		EXPECT_EQ((int64_t)0xeeeeeeeeeeeeeeee, time[i]);
 }
 
@@ -466,7 +463,7 @@ TEST_F(device, timeval_at_a_bad_address)
 
 	self->set.period_ns = 0;
 	self->set.timeval_size = sizeof(time);
-	for (i = 0; i < NR(nowhere); i++) {
+	for (i = 0; i < ARRAY_SIZE(nowhere); i++) {
 		self->set.timeval = nowhere[i];
 		refused(_metadata, self, EFAULT);
 	}
@@ -482,7 +479,7 @@ TEST_F(device, timeval_across_an_edge)
 	static const uint32_t sizes[] = { 8, 16 };
 	uint32_t i, off;
 
-	for (i = 0; i < NR(sizes); i++)
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		for (off = 4; off < sizes[i]; off += 4) {
 			uint8_t *time = at_the_end(off);
 			uint8_t before[16];
@@ -522,7 +519,7 @@ TEST_F(device, argument_at_a_bad_address)
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_STATUS, NULL));
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_INFO, NULL));
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_ACCOUNT, NULL));
-	for (i = 0; i < NR(nowhere); i++) {
+	for (i = 0; i < ARRAY_SIZE(nowhere); i++) {
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_SET,
 					   nowhere[i]));
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_STATUS,
@@ -553,7 +550,7 @@ TEST_F(device, regions_at_a_bad_address)
 	struct profil_region *cut;
 	size_t i;
 
-	for (i = 0; i < NR(nowhere); i++) {
+	for (i = 0; i < ARRAY_SIZE(nowhere); i++) {
 		self->set.regions = nowhere[i];
 		refused(_metadata, self, EFAULT);
 	}
@@ -575,7 +572,7 @@ TEST_F(device, base_not_aligned)
 	uint64_t base = self->region.base;
 	uint32_t i, off;
 
-	for (i = 0; i < NR(widths); i++)
+	for (i = 0; i < ARRAY_SIZE(widths); i++)
 		for (off = 1; off < widths[i]; off++) {
 			self->set.width = widths[i];
 			self->region.base = base + off;
@@ -588,7 +585,7 @@ TEST_F(device, scale_too_large)
 	static const uint32_t widths[] = { 2, 4, 8 };
 	uint32_t i;
 
-	for (i = 0; i < NR(widths); i++) {
+	for (i = 0; i < ARRAY_SIZE(widths); i++) {
 		uint64_t most = 65536 * widths[i];
 
 		self->set.width = widths[i];
@@ -653,9 +650,9 @@ TEST_F(device, check_stops_what_ran)
 	EXPECT_ERROR(EFAULT, ioctl(self->fd, PROFIL_IOC_SET, &self->set));
 	EXPECT_EQ(0, memcmp(&asked, &self->set, sizeof(asked)));
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
-	counted = old_bin;
+	counted = old_counter;
 	burn_thread_ns(20 * MS);
-	EXPECT_EQ(counted, old_bin);
+	EXPECT_EQ(counted, old_counter);
 }
 
 TEST_F(device, unknown_requests)
@@ -669,7 +666,7 @@ TEST_F(device, unknown_requests)
 	};
 	size_t i;
 
-	for (i = 0; i < NR(requests); i++) {
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
 		EXPECT_ERROR(ENOTTY, ioctl(self->fd, requests[i], &self->set));
 		EXPECT_ERROR(ENOTTY, ioctl(self->fd, requests[i], NULL));
 	}
@@ -683,7 +680,7 @@ TEST_F(device, mapping_it_is_refused)
 	};
 	size_t i;
 
-	for (i = 0; i < NR(protections); i++) {
+	for (i = 0; i < ARRAY_SIZE(protections); i++) {
 		errno = 0;
 		EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, protections[i],
 					   MAP_PRIVATE, self->fd, 0));
@@ -826,7 +823,7 @@ TEST_F(device, status_array_at_a_bad_address)
 
 	memset(&status, 0xee, sizeof(status));
 	status.size = sizeof(status);
-	for (i = 0; i < NR(nowhere); i++) {
+	for (i = 0; i < ARRAY_SIZE(nowhere); i++) {
 		status.regions = nowhere[i];
 		status.max_regions = 1;
 		asked = status;
@@ -856,8 +853,8 @@ TEST_F(device, stop_gives_the_last_numbers)
 	EXPECT_EQ(PROFIL_STATE_OFF, last.state);
 	EXPECT_EQ(PROFIL_SET_SVR4_ARITH, last.flags);
 	EXPECT_EQ(MS, last.period_ns);
-	EXPECT_EQ(old_bin, last.counts.counted);
-	EXPECT_EQ(old_bin, region.counted);
+	EXPECT_EQ(old_counter, last.counts.counted);
+	EXPECT_EQ(old_counter, region.counted);
 	EXPECT_EQ(0, last.pending);
 	EXPECT_EQ(1, last.nr_regions);
 	EXPECT_CONSERVED(&last);
@@ -922,14 +919,15 @@ TEST_F(device, info_tells_the_limits)
 
 TEST(any_user_may_use_it)
 {
-	struct profil_region region = overflow_bin(&old_bin, sizeof(old_bin));
+	struct profil_region region = overflow_bin(&old_counter,
+						   sizeof(old_counter));
 
 	ASSERT_EQ(0, setresgid(54321, 54321, 54321));
 	ASSERT_EQ(0, setresuid(54321, 54321, 54321));
-	ASSERT_EQ(0, set_regions(&region, 1, sizeof(old_bin), MS, 0));
+	ASSERT_EQ(0, set_regions(&region, 1, sizeof(old_counter), MS, 0));
 	EXPECT_TRUE(burn_ticks(3));
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-	EXPECT_LE(3, old_bin);
+	EXPECT_LE(3, old_counter);
 }
 
 TEST_HARNESS_MAIN

@@ -21,12 +21,13 @@ struct jumps {
 };
 
 /* Never reads the clock: all of its time is in user mode, and in this text. */
-OWN_TEXT(watch) void watch(const volatile uint32_t *bin, struct jumps *jumps)
+OWN_TEXT(watch) void watch(const volatile uint32_t *counter,
+			   struct jumps *jumps)
 {
-	uint32_t last = *bin;
+	uint32_t last = *counter;
 
 	for (int i = 0; i < 5000000; i++) {
-		uint32_t now = *bin;
+		uint32_t now = *counter;
 
 		if (now - last > 1)
 			jumps->nr++;
@@ -39,10 +40,10 @@ OWN_TEXT(watch) void watch(const volatile uint32_t *bin, struct jumps *jumps)
 TEST(owed_ticks_are_counted)
 {
 	struct profil_info info = { .size = sizeof(info) };
-	static uint32_t bins[2];
+	static uint32_t counters[2];
 	struct profil_region regions[] = {
-		counter_of(START_OF(watch), END_OF(watch), &bins[0], 4),
-		overflow_bin(&bins[1], 4),
+		counter_of(START_OF(watch), END_OF(watch), &counters[0], 4),
+		overflow_bin(&counters[1], 4),
 	};
 	struct jumps jumps = { 0, 0 };
 	struct moment zero, stop;
@@ -51,14 +52,14 @@ TEST(owed_ticks_are_counted)
 	zero = moment_zero();
 	ASSERT_EQ(0, set_regions(regions, 2, 4, info.min_period_ns, 0));
 	for (int i = 0; i < ROUNDS && jumps.nr < JUMPS; i++)
-		watch(&bins[0], &jumps);
+		watch(&counters[0], &jumps);
 	stop = moment_stop();
 	if (!jumps.nr)
 		SKIP(return, "no tick was late");
 	TH_LOG("%llu ticks; %u times more than one at once, up to %u",
 	       stop.status.counts.ticks, jumps.nr, jumps.largest);
 	EXPECT_TICKS(&zero, &stop);
-	EXPECT_EQ(stop.status.counts.ticks, bins[0] + bins[1]);
+	EXPECT_EQ(stop.status.counts.ticks, counters[0] + counters[1]);
 }
 
 TEST_HARNESS_MAIN

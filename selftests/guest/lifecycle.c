@@ -25,17 +25,15 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE	4096
-
-static uint32_t bin;
+static uint32_t counter;
 static char report[4096];
 
 /* Count every tick of the process in one counter. */
 static int start(void)
 {
-	struct profil_region region = overflow_bin(&bin, sizeof(bin));
+	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 
-	return set_regions(&region, 1, sizeof(bin), MS, 0);
+	return set_regions(&region, 1, sizeof(counter), MS, 0);
 }
 
 FIXTURE(lifecycle) {
@@ -59,23 +57,23 @@ static void goes_on(struct __test_metadata *_metadata,
 		    FIXTURE_DATA(lifecycle) *self)
 {
 	struct profil_status now = status_now();
-	uint32_t counted = bin;
+	uint32_t counted = counter;
 
 	EXPECT_EQ(PROFIL_STATE_ON, now.state);
 	EXPECT_LE(self->before.counts.ticks, now.counts.ticks);
 	EXPECT_LE(self->before.cpu_time_ns, now.cpu_time_ns);
 	EXPECT_EQ(0, now.unfollowed + now.counts.lost);
 	EXPECT_TRUE(burn_ticks(2));
-	EXPECT_LE(counted + 2, bin);
+	EXPECT_LE(counted + 2, counter);
 }
 
 static void is_off(struct __test_metadata *_metadata)
 {
-	uint32_t counted = bin;
+	uint32_t counted = counter;
 
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 	burn_thread_ns(20 * MS);
-	EXPECT_EQ(counted, bin);
+	EXPECT_EQ(counted, counter);
 	EXPECT_EQ(0, status_now().counts.ticks);
 }
 
@@ -96,7 +94,7 @@ static void *anchor(void)
 
 TEST_F(lifecycle, fork_goes_on_in_both)
 {
-	uint32_t counted = bin;
+	uint32_t counted = counter;
 	pid_t child = fork_child();
 
 	ASSERT_LE(0, child);
@@ -107,13 +105,13 @@ TEST_F(lifecycle, fork_goes_on_in_both)
 		 * The counter is not cleared, but the stats are the child's
 		 * own.
 		 */
-		EXPECT_LE(counted, bin);
+		EXPECT_LE(counted, counter);
 		EXPECT_EQ(PROFIL_STATE_ON, now.state);
 		EXPECT_EQ(MS, now.period_ns);
 		EXPECT_EQ(0, now.unfollowed);
 		EXPECT_TRUE(burn_ticks(20));
 		now = status_now();
-		EXPECT_LE(now.counts.counted, bin - counted);
+		EXPECT_LE(now.counts.counted, counter - counted);
 		EXPECT_CONSERVED(&now);
 		_exit(!__test_passed(_metadata));
 	}
@@ -348,7 +346,7 @@ TEST_F(lifecycle, daemon_closes_every_descriptor)
 		if (status_now().state != PROFIL_STATE_ON ||
 		    !burn_ticks(5))
 			_exit(3);
-		*result = bin;
+		*result = counter;
 		_exit(profil_stop(NULL, NULL, 0) ? 4 : 0);
 	}
 	EXPECT_EQ(0, wait_child(child));
@@ -440,9 +438,9 @@ static void comes_to_rest(struct __test_metadata *_metadata)
 	uint32_t counted;
 
 	do {
-		counted = bin;
+		counted = counter;
 		burn_thread_ns(20 * MS);
-	} while (counted != bin && --patience);
+	} while (counted != counter && --patience);
 	is_off(_metadata);
 }
 
@@ -495,7 +493,7 @@ TEST_F(lifecycle, anchor_removed_during_stop)
 	late.anchor = anchor();
 	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_anchor, &late));
 	EXPECT_EQ(0, profil_stop(&last, (void *)late.page, 1));
-	counted = bin;
+	counted = counter;
 	pthread_join(thread, NULL);
 	EXPECT_EQ(PROFIL_STATE_OFF, last.state);
 	EXPECT_EQ(0, last.pending);

@@ -37,9 +37,6 @@ static void __attribute__((constructor)) need_memory_cgroups(void)
 	     "memory cgroups");
 }
 
-#define PAGE		4096
-#define NOBODY		65534
-
 /*
  * Some ticks for each child, in a short life: a child that lives long gets its
  * page while it runs, and in an emulator more ticks make it live longer.
@@ -84,12 +81,12 @@ static void end_by(enum end end)
 	_exit(end == BY_EXEC);
 }
 
-/* A child that counts into @bin and ends; this does not return. */
-static void live(int device, uint32_t *bin, enum end end)
+/* A child that counts into @counter and ends; this does not return. */
+static void live(int device, uint32_t *counter, enum end end)
 {
-	struct profil_region all = overflow_bin(bin, sizeof(*bin));
+	struct profil_region all = overflow_bin(counter, sizeof(*counter));
 
-	if (set_region_by(device, &all, sizeof(*bin), PERIOD_NS, 0))
+	if (set_region_by(device, &all, sizeof(*counter), PERIOD_NS, 0))
 		_exit(2);
 	burn_kernel_ns(LIFE_NS);
 	end_by(end);
@@ -157,11 +154,11 @@ static void live_in_cgroup(FIXTURE_DATA(cgroup) *self,
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		_exit(1);
 	for (int i = 0; i < variant->children; i++) {
-		uint32_t *bin = (uint32_t *)(self->pages + i * PAGE);
+		uint32_t *counter = (uint32_t *)(self->pages + i * PAGE);
 		pid_t child = fork_child();
 
 		if (!child)
-			live(self->device, bin, variant->end);
+			live(self->device, counter, variant->end);
 		bad |= wait_child(child);
 	}
 	_exit(!!bad);
@@ -240,7 +237,7 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 
 FIXTURE(last_ticks) {
 	int device;
-	uint32_t *bin;
+	uint32_t *counter;
 };
 
 FIXTURE_VARIANT(last_ticks) {
@@ -268,16 +265,16 @@ FIXTURE_SETUP(last_ticks)
 	self->device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, self->device);
 	ASSERT_EQ(0, load_program());
-	self->bin = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+	self->counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->bin);
+	ASSERT_NE(MAP_FAILED, self->counter);
 	/* The page exists before any child does. */
-	*self->bin = 0;
+	*self->counter = 0;
 }
 
 FIXTURE_TEARDOWN(last_ticks)
 {
-	munmap(self->bin, PAGE);
+	munmap(self->counter, PAGE);
 	close(self->device);
 }
 
@@ -286,7 +283,7 @@ FIXTURE_TEARDOWN(last_ticks)
  * ended, or when exec has closed the pipe, which it does after it has given up
  * the old memory.
  */
-static pid_t run_to_the_end(int device, uint32_t *bin, enum end end,
+static pid_t run_to_the_end(int device, uint32_t *counter, enum end end,
 			    struct profil_account *account)
 {
 	int ends[2];
@@ -298,7 +295,7 @@ static pid_t run_to_the_end(int device, uint32_t *bin, enum end end,
 	child = fork_child();
 	if (!child) {
 		close(ends[0]);
-		live(device, bin, end);
+		live(device, counter, end);
 	}
 	close(ends[1]);
 	if (end == BY_EXEC) {
@@ -324,10 +321,10 @@ TEST_F(last_ticks, are_written_before_the_parent_knows)
 	struct profil_account account = { 0 };
 
 	for (int i = 0; i < variant->children; i++) {
-		ASSERT_LT(0, run_to_the_end(self->device, self->bin,
+		ASSERT_LT(0, run_to_the_end(self->device, self->counter,
 					    variant->end, &account));
 		running += account.running != 0;
-		differ += account.counts.counted != *self->bin;
+		differ += account.counts.counted != *self->counter;
 	}
 	TH_LOG("of %d children %d were in no account yet, %d differed in ticks",
 	       variant->children, running, differ);
@@ -339,7 +336,7 @@ TEST_F(last_ticks, are_written_before_the_parent_knows)
 	       account.counts.ticks, account.counts.counted,
 	       account.counts.lost, account.counts.outside);
 	EXPECT_CONSERVED(&account);
-	EXPECT_EQ(account.counts.counted, *self->bin);
+	EXPECT_EQ(account.counts.counted, *self->counter);
 	EXPECT_EQ(0, account.counts.lost);
 	EXPECT_LT(3 * variant->children, account.counts.counted);
 }

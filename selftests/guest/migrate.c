@@ -52,17 +52,18 @@ FIXTURE_TEARDOWN(traveller)
 }
 
 static void set_off(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(traveller) *self, uint32_t *bin,
+		    FIXTURE_DATA(traveller) *self, uint32_t *counter,
 		    uint64_t period_ns)
 {
-	const struct profil_region all = overflow_bin(bin, 4);
+	const struct profil_region all = overflow_bin(counter, 4);
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, period_ns, 0));
 	ASSERT_EQ(0, pthread_create(&self->thread, NULL, travel, self));
 }
 
 static struct moment arrive(struct __test_metadata *_metadata,
-			    FIXTURE_DATA(traveller) *self, const uint32_t *bin)
+			    FIXTURE_DATA(traveller) *self,
+				    const uint32_t *counter)
 {
 	struct moment stop;
 
@@ -71,7 +72,7 @@ static struct moment arrive(struct __test_metadata *_metadata,
 	stop = moment_stop();
 	TH_LOG("%lu moves, %llu ticks", self->moves, stop.status.counts.ticks);
 	EXPECT_CONSERVED(&stop.status);
-	EXPECT_EQ(stop.status.counts.ticks, *bin);
+	EXPECT_EQ(stop.status.counts.ticks, *counter);
 	return stop;
 }
 
@@ -81,18 +82,18 @@ static struct moment arrive(struct __test_metadata *_metadata,
  */
 TEST_F(traveller, is_counted)
 {
-	static uint32_t bin;
+	static uint32_t counter;
 	struct moment zero = moment_zero(), from, to, stop;
 	uint64_t stayed_ns;
 	double covered_ns;
 
-	set_off(_metadata, self, &bin, MS);
+	set_off(_metadata, self, &counter, MS);
 	stayed_ns = self->stayed_ns;
 	from = moment_now();
 	sleep(3);
 	to = moment_now();
 	stayed_ns = self->stayed_ns - stayed_ns;
-	stop = arrive(_metadata, self, &bin);
+	stop = arrive(_metadata, self, &counter);
 
 	EXPECT_TICKS(&zero, &stop);
 	covered_ns = to.status.cpu_time_ns - from.status.cpu_time_ns;
@@ -107,24 +108,24 @@ TEST_F(traveller, is_counted)
 TEST_F(traveller, is_in_the_books_at_any_moment)
 {
 	struct profil_status now, before = { 0 };
-	static uint32_t bin;
+	static uint32_t counter;
 	int moved = 0;
 
-	set_off(_metadata, self, &bin, 100000);
+	set_off(_metadata, self, &counter, 100000);
 	for (int i = 0; i < 5000; i++) {
-		struct profil_region_status fate;
+		struct profil_region_status region;
 
 		now.size = sizeof(now);
-		ASSERT_EQ(0, profil_status(&now, &fate, 1));
+		ASSERT_EQ(0, profil_status(&now, &region, 1));
 		EXPECT_CONSERVED(&now);
-		EXPECT_EQ(now.counts.counted, fate.counted);
+		EXPECT_EQ(now.counts.counted, region.counted);
 		EXPECT_LE(before.counts.ticks, now.counts.ticks);
 		EXPECT_LE(before.cpu_time_ns, now.cpu_time_ns);
 		EXPECT_GE(now.counts.ticks, now.counts.kernel - now.pending);
 		moved += now.counts.ticks > before.counts.ticks;
 		before = now;
 	}
-	arrive(_metadata, self, &bin);
+	arrive(_metadata, self, &counter);
 	TH_LOG("%d of 5000 readings found new ticks", moved);
 	EXPECT_LT(100, moved);
 }

@@ -17,8 +17,6 @@
 #include "common.h"
 #include "preload.h"
 
-#define NOBODY		65534
-
 /* The exit status of a program in the directory of this one. */
 static int run(const char *preload, const char *function)
 {

@@ -14,7 +14,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE		4096
 #define NR_BINS		(PAGE / sizeof(unsigned short))
 
 /* One counter for 64 KiB of text; with offset 0, the overflow bin. */
@@ -68,11 +67,11 @@ static void has_stopped(struct __test_metadata *_metadata)
 static void faults(struct __test_metadata *_metadata, const void *buffer,
 		   size_t size)
 {
-	unsigned short *bins = (unsigned short *)buffer;
+	unsigned short *counters = (unsigned short *)buffer;
 
 	ASSERT_EQ(0, profil(old, sizeof(old), 0, ALL));
 	EXPECT_TRUE(burn_ticks(1));
-	EXPECT_ERROR(EFAULT, profil(bins, size, 0, ALL));
+	EXPECT_ERROR(EFAULT, profil(counters, size, 0, ALL));
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 }
 
@@ -179,17 +178,18 @@ TEST_F(running, odd_size_loses_its_last_byte)
 {
 	char *page = map(PAGE, PROT_READ | PROT_WRITE);
 	struct profil_status last = { .size = sizeof(last) };
-	unsigned short *bins = (unsigned short *)(page + PAGE - 4);
+	unsigned short *counters = (unsigned short *)(page + PAGE - 4);
 
 	/* Its third byte would be in the second counter. */
-	ASSERT_EQ(0, profil(bins, 3, (uintptr_t)&__executable_start, 2));
+	ASSERT_EQ(0, profil(counters, 3, (uintptr_t)&__executable_start, 2));
 	EXPECT_TRUE(burn_ticks(3));
-	ASSERT_EQ(0, profil(bins, 3, (uintptr_t)&__executable_start - 0x10000,
+	ASSERT_EQ(0, profil(counters, 3, (uintptr_t)&__executable_start -
+			    0x10000,
 			    2));
 	EXPECT_TRUE(burn_ticks(3));
 	EXPECT_EQ(0, profil_stop(&last, NULL, 0));
 	EXPECT_EQ(0, last.counts.counted);
-	EXPECT_EQ(0, bins[1]);
+	EXPECT_EQ(0, counters[1]);
 }
 
 TEST_F(running, scale_above_the_largest)
@@ -273,12 +273,12 @@ TEST_F(running, buffer_that_wraps_around)
 TEST_F(running, buffer_that_was_never_touched)
 {
 	size_t size = 64 << 20;
-	unsigned short *bins = (void *)map(size, PROT_READ | PROT_WRITE);
+	unsigned short *counters = (void *)map(size, PROT_READ | PROT_WRITE);
 
-	ASSERT_EQ(0, profil(bins, size, 0, ALL));
+	ASSERT_EQ(0, profil(counters, size, 0, ALL));
 	EXPECT_TRUE(burn_ticks(3));
 	EXPECT_EQ(0, profil(null, 0, 0, 0));
-	EXPECT_LE(3, bins[0]);
+	EXPECT_LE(3, counters[0]);
 }
 
 /* Does a line of the process's map contain @addr? */
@@ -299,35 +299,35 @@ static bool mapped(const void *addr)
 TEST_F(running, buffer_on_a_stack_that_has_to_grow)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	unsigned short *bins = (void *)((here - (2 << 20)) & ~1UL);
+	unsigned short *counters = (void *)((here - (2 << 20)) & ~1UL);
 
 	if (in_user_space())
 		SKIP(return, "only the kernel grows the stack without a fault");
-	ASSERT_FALSE(mapped(bins));
-	ASSERT_EQ(0, profil(bins, 1 << 20, 0, ALL));
-	EXPECT_TRUE(mapped(bins));
+	ASSERT_FALSE(mapped(counters));
+	ASSERT_EQ(0, profil(counters, 1 << 20, 0, ALL));
+	EXPECT_TRUE(mapped(counters));
 	EXPECT_TRUE(burn_ticks(3));
 	EXPECT_EQ(0, profil(null, 0, 0, 0));
-	EXPECT_LE(3, bins[0]);
-	EXPECT_EQ(0, bins[1]);
+	EXPECT_LE(3, counters[0]);
+	EXPECT_EQ(0, counters[1]);
 }
 
 /* The Linux Test Project does this. */
 TEST_F(running, buffer_by_alloca)
 {
 	size_t size = 1 << 20;
-	unsigned short *bins = alloca(size);
+	unsigned short *counters = alloca(size);
 	struct profil_status last = { .size = sizeof(last) };
 	uint64_t sum;
 
-	ASSERT_EQ(0, profil(bins, size, (uintptr_t)&__executable_start,
+	ASSERT_EQ(0, profil(counters, size, (uintptr_t)&__executable_start,
 			    0x20000));
-	memset(bins, 0, size);
+	memset(counters, 0, size);
 	EXPECT_TRUE(burn_counted(5));
 	EXPECT_EQ(0, profil_stop(&last, NULL, 0));
 	EXPECT_LT(0, last.counts.counted);
 	EXPECT_EQ(0, last.counts.lost);
-	sum = sum16(bins, size / sizeof(*bins));
+	sum = sum16(counters, size / sizeof(*counters));
 	EXPECT_LT(0, sum);
 	EXPECT_GE(last.counts.counted, sum);
 }

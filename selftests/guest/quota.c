@@ -22,18 +22,13 @@ NEEDS_ROOT;
 
 #define PARAMETERS	"/sys/module/profil/parameters/"
 
-static uint32_t bin;
+static uint32_t counter;
 
 static int start(uint64_t period_ns)
 {
-	struct profil_region region = overflow_bin(&bin, sizeof(bin));
+	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 
-	return set_regions(&region, 1, sizeof(bin), period_ns, 0);
-}
-
-static int become(uid_t user)
-{
-	return setresuid(user, user, user);
+	return set_regions(&region, 1, sizeof(counter), period_ns, 0);
 }
 
 static int get(const char *name, char *value, size_t size)
@@ -180,7 +175,7 @@ TEST_F(quota, exit_frees_it_whatever_descriptors_are_open)
 {
 	struct profil_status status = { .size = sizeof(status) };
 	int fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
-	struct profil_region region = overflow_bin(&bin, sizeof(bin));
+	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 	pid_t child;
 
 	ASSERT_LE(0, fd);
@@ -189,7 +184,7 @@ TEST_F(quota, exit_frees_it_whatever_descriptors_are_open)
 	ASSERT_LE(0, child);
 	if (!child)
 		_exit(become(self->user) ||
-		      set_region_by(fd, &region, sizeof(bin), 0, 0));
+		      set_region_by(fd, &region, sizeof(counter), 0, 0));
 	EXPECT_EQ(0, wait_child(child));
 	EXPECT_EQ(0, start_soon_as(self->user));
 	EXPECT_EQ(0, ioctl(fd, PROFIL_IOC_STATUS, &status));
@@ -300,8 +295,8 @@ TEST_F(quota, failed_starts_are_not_charged)
 TEST_F(quota, no_fast_ticks)
 {
 	struct prof prof = {
-		.pr_base = &bin,
-		.pr_size = sizeof(bin),
+		.pr_base = &counter,
+		.pr_size = sizeof(counter),
 		.pr_scale = 2,
 	};
 	struct profil_info info = { .size = sizeof(info) };
@@ -322,9 +317,9 @@ TEST_F(quota, no_fast_ticks)
 
 	/* The running profile goes on at its fast rate. */
 	EXPECT_EQ(2 * MS, status_now().period_ns);
-	counted = bin;
+	counted = counter;
 	EXPECT_TRUE(burn_ticks(3));
-	EXPECT_LE(counted + 3, bin);
+	EXPECT_LE(counted + 3, counter);
 
 	EXPECT_OK(start(info.default_period_ns));
 	EXPECT_OK(sprofil(&prof, 1, &time, PROF_UINT));

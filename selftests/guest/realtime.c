@@ -27,8 +27,6 @@ NEEDS_TWO_CPUS;
 
 #define RT_RUNTIME	"/proc/sys/kernel/sched_rt_runtime_us"
 
-#define NOBODY		65534
-
 /*
  * Seconds after which the module has taken back all that it had set up for the
  * last profile: only then is a SET a first one again.
@@ -113,14 +111,14 @@ static bool is_alone(pid_t hog)
 /* Start the first profile, as an ordinary user. */
 static pid_t start_first_profile(void)
 {
-	static uint32_t bin;
-	struct profil_region all = overflow_bin(&bin, sizeof(bin));
+	static uint32_t counter;
+	struct profil_region all = overflow_bin(&counter, sizeof(counter));
 	pid_t child = fork_child();
 
 	if (child)
 		return child;
 	if (setresuid(NOBODY, NOBODY, NOBODY) ||
-	    set_regions(&all, 1, sizeof(bin), MS, 0))
+	    set_regions(&all, 1, sizeof(counter), MS, 0))
 		_exit(1);
 	/* Its ticks do not need CPU 1 either. */
 	_exit(!burn_counted(10));

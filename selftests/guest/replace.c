@@ -15,7 +15,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE		4096
 #define NR_THREADS	3
 #define NR_SLOTS	16
 

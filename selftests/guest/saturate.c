@@ -20,39 +20,40 @@ static union {
 	uint32_t four[8];
 	uint64_t eight[4];
 	unsigned char bytes[32];
-} bins __attribute__((aligned(32)));
+} counters __attribute__((aligned(32)));
 
-static unsigned char before[sizeof(bins)];
+static unsigned char before[sizeof(counters)];
 
 static void poison(void)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(bins); i++)
-		bins.bytes[i] = 0xa0 + i;
+	for (i = 0; i < sizeof(counters); i++)
+		counters.bytes[i] = 0xa0 + i;
 }
 
-/* All bytes but the @width bytes at @bin are unchanged. */
-static bool neighbours_are_the_same(const void *bin, size_t width)
+/* All bytes but the @width bytes at @counter are unchanged. */
+static bool neighbours_are_the_same(const void *counter, size_t width)
 {
-	size_t start = (const unsigned char *)bin - bins.bytes;
+	size_t start = (const unsigned char *)counter - counters.bytes;
 	size_t i;
 
-	for (i = 0; i < sizeof(bins); i++)
+	for (i = 0; i < sizeof(counters); i++)
 		if ((i < start || i >= start + width) &&
-		    bins.bytes[i] != before[i])
+		    counters.bytes[i] != before[i])
 			return false;
 	return true;
 }
 
-/* Count every tick in @bin until @ticks have come. */
-static struct profil_status count(struct __test_metadata *_metadata, void *bin,
+/* Count every tick in @counter until @ticks have come. */
+static struct profil_status count(struct __test_metadata *_metadata,
+				  void *counter,
 				  unsigned int width, uint64_t ticks)
 {
-	struct profil_region region = overflow_bin(bin, width);
+	struct profil_region region = overflow_bin(counter, width);
 	struct profil_status last = { .size = sizeof(last) };
 
-	memcpy(before, &bins, sizeof(bins));
+	memcpy(before, &counters, sizeof(counters));
 	ASSERT_EQ(0, set_regions(&region, 1, width, MS, 0));
 	EXPECT_TRUE(burn_ticks(ticks));
 	EXPECT_EQ(0, profil_stop(&last, NULL, 0));
@@ -60,7 +61,7 @@ static struct profil_status count(struct __test_metadata *_metadata, void *bin,
 			     last.counts.left_out);
 	EXPECT_EQ(last.counts.ticks, last.counts.counted + last.counts.clipped);
 	EXPECT_LE(ticks, last.counts.ticks);
-	EXPECT_TRUE(neighbours_are_the_same(bin, width));
+	EXPECT_TRUE(neighbours_are_the_same(counter, width));
 	return last;
 }
 
@@ -72,9 +73,9 @@ TEST(counter_of_16_bits)
 	/* In the lower and in the upper half of a word */
 	for (i = 4; i < 6; i++) {
 		poison();
-		bins.two[i] = UINT16_MAX - 5;
-		last = count(_metadata, &bins.two[i], 2, 20);
-		EXPECT_EQ(UINT16_MAX, bins.two[i]);
+		counters.two[i] = UINT16_MAX - 5;
+		last = count(_metadata, &counters.two[i], 2, 20);
+		EXPECT_EQ(UINT16_MAX, counters.two[i]);
 		EXPECT_EQ(5, last.counts.counted);
 	}
 }
@@ -84,16 +85,16 @@ TEST(counter_of_16_bits_beside_a_full_one)
 	struct profil_status last;
 
 	poison();
-	bins.two[4] = UINT16_MAX;
-	bins.two[5] = 0;
-	last = count(_metadata, &bins.two[5], 2, 10);
-	EXPECT_EQ(last.counts.counted, bins.two[5]);
+	counters.two[4] = UINT16_MAX;
+	counters.two[5] = 0;
+	last = count(_metadata, &counters.two[5], 2, 10);
+	EXPECT_EQ(last.counts.counted, counters.two[5]);
 	EXPECT_EQ(0, last.counts.clipped);
 
-	bins.two[4] = 0;
-	bins.two[5] = UINT16_MAX;
-	last = count(_metadata, &bins.two[4], 2, 10);
-	EXPECT_EQ(last.counts.counted, bins.two[4]);
+	counters.two[4] = 0;
+	counters.two[5] = UINT16_MAX;
+	last = count(_metadata, &counters.two[4], 2, 10);
+	EXPECT_EQ(last.counts.counted, counters.two[4]);
 	EXPECT_EQ(0, last.counts.clipped);
 }
 
@@ -102,9 +103,9 @@ TEST(counter_of_16_bits_that_is_full_already)
 	struct profil_status last;
 
 	poison();
-	bins.two[7] = UINT16_MAX;
-	last = count(_metadata, &bins.two[7], 2, 10);
-	EXPECT_EQ(UINT16_MAX, bins.two[7]);
+	counters.two[7] = UINT16_MAX;
+	last = count(_metadata, &counters.two[7], 2, 10);
+	EXPECT_EQ(UINT16_MAX, counters.two[7]);
 	EXPECT_EQ(0, last.counts.counted);
 	EXPECT_EQ(last.counts.ticks, last.counts.clipped);
 }
@@ -115,9 +116,9 @@ TEST(counter_of_16_bits_across_the_sign)
 	struct profil_status last;
 
 	poison();
-	bins.two[1] = SVR4_FULL - 2;
-	last = count(_metadata, &bins.two[1], 2, 10);
-	EXPECT_EQ(SVR4_FULL - 2 + last.counts.counted, bins.two[1]);
+	counters.two[1] = SVR4_FULL - 2;
+	last = count(_metadata, &counters.two[1], 2, 10);
+	EXPECT_EQ(SVR4_FULL - 2 + last.counts.counted, counters.two[1]);
 	EXPECT_EQ(0, last.counts.clipped);
 }
 
@@ -126,9 +127,9 @@ TEST(counter_of_32_bits)
 	struct profil_status last;
 
 	poison();
-	bins.four[3] = UINT32_MAX - 7;
-	last = count(_metadata, &bins.four[3], 4, 20);
-	EXPECT_EQ(UINT32_MAX, bins.four[3]);
+	counters.four[3] = UINT32_MAX - 7;
+	last = count(_metadata, &counters.four[3], 4, 20);
+	EXPECT_EQ(UINT32_MAX, counters.four[3]);
 	EXPECT_EQ(7, last.counts.counted);
 }
 
@@ -137,9 +138,9 @@ TEST(counter_of_32_bits_across_16)
 	struct profil_status last;
 
 	poison();
-	bins.four[3] = UINT16_MAX - 3;
-	last = count(_metadata, &bins.four[3], 4, 10);
-	EXPECT_EQ(UINT16_MAX - 3 + last.counts.counted, bins.four[3]);
+	counters.four[3] = UINT16_MAX - 3;
+	last = count(_metadata, &counters.four[3], 4, 10);
+	EXPECT_EQ(UINT16_MAX - 3 + last.counts.counted, counters.four[3]);
 	EXPECT_EQ(0, last.counts.clipped);
 }
 
@@ -148,9 +149,9 @@ TEST(counter_of_64_bits_carries)
 	struct profil_status last;
 
 	poison();
-	bins.eight[1] = 0x5ffffffffULL - 3;
-	last = count(_metadata, &bins.eight[1], 8, 10);
-	EXPECT_EQ(0x5ffffffffULL - 3 + last.counts.counted, bins.eight[1]);
+	counters.eight[1] = 0x5ffffffffULL - 3;
+	last = count(_metadata, &counters.eight[1], 8, 10);
+	EXPECT_EQ(0x5ffffffffULL - 3 + last.counts.counted, counters.eight[1]);
 	EXPECT_EQ(0, last.counts.clipped);
 }
 
@@ -159,12 +160,12 @@ TEST(counter_of_64_bits)
 	struct profil_status last;
 
 	poison();
-	bins.eight[2] = UINT64_MAX - 4;
-	last = count(_metadata, &bins.eight[2], 8, 20);
-	EXPECT_EQ(UINT64_MAX, bins.eight[2]);
+	counters.eight[2] = UINT64_MAX - 4;
+	last = count(_metadata, &counters.eight[2], 8, 20);
+	EXPECT_EQ(UINT64_MAX, counters.eight[2]);
 	EXPECT_EQ(4, last.counts.counted);
-	last = count(_metadata, &bins.eight[2], 8, 10);
-	EXPECT_EQ(UINT64_MAX, bins.eight[2]);
+	last = count(_metadata, &counters.eight[2], 8, 10);
+	EXPECT_EQ(UINT64_MAX, counters.eight[2]);
 	EXPECT_EQ(0, last.counts.counted);
 }
 
@@ -178,15 +179,15 @@ OWN_TEXT(turn) static void turn(void)
 TEST(full_counter_does_not_stop_others)
 {
 	struct profil_region regions[2] = {
-		counter_of(START_OF(turn), END_OF(turn), &bins.two[4], 2),
-		overflow_bin(&bins.two[6], 2),
+		counter_of(START_OF(turn), END_OF(turn), &counters.two[4], 2),
+		overflow_bin(&counters.two[6], 2),
 	};
 	struct profil_status last = { .size = sizeof(last) };
 	struct profil_region_status each[2];
 	int patience = 1000;
 
-	bins.two[4] = UINT16_MAX;
-	bins.two[6] = 0;
+	counters.two[4] = UINT16_MAX;
+	counters.two[6] = 0;
 	ASSERT_EQ(0, set_regions(regions, 2, 2, MS, 0));
 	do {
 		turn();
@@ -198,8 +199,8 @@ TEST(full_counter_does_not_stop_others)
 	EXPECT_LE(5, each[0].clipped);
 	EXPECT_LE(5, each[1].counted);
 	EXPECT_EQ(last.counts.clipped, each[0].clipped);
-	EXPECT_EQ(UINT16_MAX, bins.two[4]);
-	EXPECT_EQ(each[1].counted, bins.two[6]);
+	EXPECT_EQ(UINT16_MAX, counters.two[4]);
+	EXPECT_EQ(each[1].counted, counters.two[6]);
 	EXPECT_CONSERVED(&last);
 }
 
@@ -209,7 +210,7 @@ TEST(full_counter_does_not_stop_others)
  */
 static struct profil_status svr4(struct __test_metadata *_metadata)
 {
-	struct profil_region region = overflow_bin(&bins.two[4], 2);
+	struct profil_region region = overflow_bin(&counters.two[4], 2);
 	struct profil_status status;
 	int patience = 1000;
 
@@ -227,12 +228,12 @@ TEST(svr4_stops_at_32767)
 	struct profil_status status, later;
 
 	poison();
-	bins.two[4] = SVR4_FULL - 7;
-	memcpy(before, &bins, sizeof(bins));
+	counters.two[4] = SVR4_FULL - 7;
+	memcpy(before, &counters, sizeof(counters));
 	status = svr4(_metadata);
 	EXPECT_EQ(PROFIL_STATE_FULL, status.state);
 	EXPECT_EQ(PROFIL_SET_SVR4_STOP, status.flags);
-	EXPECT_EQ(SVR4_FULL, bins.two[4]);
+	EXPECT_EQ(SVR4_FULL, counters.two[4]);
 	EXPECT_EQ(7, status.counts.counted);
 	EXPECT_EQ(0, status.pending);
 	EXPECT_CONSERVED(&status);
@@ -240,8 +241,8 @@ TEST(svr4_stops_at_32767)
 	burn_thread_ns(30 * MS);
 	later = status_now();
 	EXPECT_EQ(0, memcmp(&status, &later, sizeof(status)));
-	EXPECT_EQ(SVR4_FULL, bins.two[4]);
-	EXPECT_TRUE(neighbours_are_the_same(&bins.two[4], 2));
+	EXPECT_EQ(SVR4_FULL, counters.two[4]);
+	EXPECT_TRUE(neighbours_are_the_same(&counters.two[4], 2));
 
 	/* Stopping or replacing it returns its last stats. */
 	EXPECT_EQ(0, profil_stop(&later, NULL, 0));
@@ -251,18 +252,18 @@ TEST(svr4_stops_at_32767)
 
 TEST(svr4_starts_again)
 {
-	struct profil_region region = overflow_bin(&bins.two[6], 2);
+	struct profil_region region = overflow_bin(&counters.two[6], 2);
 	struct profil_status status;
 
-	bins.two[4] = SVR4_FULL - 1;
+	counters.two[4] = SVR4_FULL - 1;
 	status = svr4(_metadata);
 	ASSERT_EQ(PROFIL_STATE_FULL, status.state);
-	bins.two[6] = 0;
+	counters.two[6] = 0;
 	ASSERT_EQ(0, set_regions(&region, 1, 2, MS, PROFIL_SET_SVR4_STOP));
 	EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 	EXPECT_TRUE(burn_ticks(3));
-	EXPECT_LE(3, bins.two[6]);
-	EXPECT_EQ(SVR4_FULL, bins.two[4]);
+	EXPECT_LE(3, counters.two[6]);
+	EXPECT_EQ(SVR4_FULL, counters.two[4]);
 }
 
 /* The kernel does not reduce a value that the program itself has written. */
@@ -270,10 +271,10 @@ TEST(svr4_counter_beyond_its_end)
 {
 	struct profil_status status;
 
-	bins.two[4] = SVR4_FULL + 1000;
+	counters.two[4] = SVR4_FULL + 1000;
 	status = svr4(_metadata);
 	EXPECT_EQ(PROFIL_STATE_FULL, status.state);
-	EXPECT_EQ(SVR4_FULL + 1000, bins.two[4]);
+	EXPECT_EQ(SVR4_FULL + 1000, counters.two[4]);
 	EXPECT_EQ(0, status.counts.counted);
 	EXPECT_EQ(status.counts.ticks, status.counts.clipped);
 }
@@ -284,7 +285,7 @@ TEST(svr4_stops_every_region)
 	uint16_t text[32768] = { 0 };
 	struct profil_region regions[2] = {
 		region_of(&__executable_start, &etext, text, 2),
-		overflow_bin(&bins.two[4], 2),
+		overflow_bin(&counters.two[4], 2),
 	};
 	size_t nr = regions[0].size / 2;
 	struct profil_status status;
@@ -302,11 +303,11 @@ TEST(svr4_stops_every_region)
 	EXPECT_EQ(PROFIL_STATE_FULL, status.state);
 	for (i = 0; i < nr; i++)
 		EXPECT_GE(SVR4_FULL, text[i]);
-	bins.two[4] = 7;
+	counters.two[4] = 7;
 	memset(text, 0, sizeof(text));
 	burn_thread_ns(20 * MS);
 	EXPECT_EQ(0, sum16(text, nr));
-	EXPECT_EQ(7, bins.two[4]);
+	EXPECT_EQ(7, counters.two[4]);
 }
 
 TEST_HARNESS_MAIN

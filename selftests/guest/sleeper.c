@@ -100,8 +100,8 @@ static uint64_t play(struct __test_metadata *_metadata,
 static void play_profiled(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(players) *self, int rounds)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero = moment_zero(), from, to, stop;
 	uint64_t moments_ns;
 	double covered_ns;
@@ -112,7 +112,7 @@ static void play_profiled(struct __test_metadata *_metadata,
 	to = moment_now();
 	stop = moment_stop();
 	EXPECT_TICKS(&zero, &stop);
-	EXPECT_EQ(stop.status.counts.ticks, bin);
+	EXPECT_EQ(stop.status.counts.ticks, counter);
 	covered_ns = to.status.cpu_time_ns - from.status.cpu_time_ns;
 	TH_LOG("CPU time %.3f s, covered %.3f s, %.3f s in the moments",
 	       (to.cpu_ns - from.cpu_ns) / 1e9, covered_ns / 1e9,

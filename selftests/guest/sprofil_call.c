@@ -16,8 +16,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE		4096
-
 static unsigned int old, all;
 static unsigned short half[4];
 
@@ -34,7 +32,7 @@ static struct prof prof_of(void *base, size_t size, size_t offset,
 	return prof;
 }
 
-#define OVERFLOW(bin)	prof_of(&(bin), sizeof(bin), 0, 2)
+#define OVERFLOW(counter)	prof_of(&(counter), sizeof(counter), 0, 2)
 
 /* A profile that runs and has counted; arguments for a new one. */
 FIXTURE(running) {
@@ -306,27 +304,28 @@ static bool spend_in_first_until_off(void)
 	return first.state != PROFIL_REGION_ON;
 }
 
-static struct prof prof_of_text(void *bins, const char *start, const char *end)
+static struct prof prof_of_text(void *counters, const char *start,
+				const char *end)
 {
-	return prof_of(bins, end - start, (uintptr_t)start, 65536);
+	return prof_of(counters, end - start, (uintptr_t)start, 65536);
 }
 
-static unsigned short bins[2048];
+static unsigned short counters[2048];
 
 static void goes_off(struct __test_metadata *_metadata, void *bad,
 		     enum profil_region_state why)
 {
 	struct prof regions[3] = {
 		prof_of_text(bad, START_OF(first), END_OF(first)),
-		prof_of_text(bins, START_OF(second), END_OF(second)),
+		prof_of_text(counters, START_OF(second), END_OF(second)),
 		OVERFLOW(half),
 	};
 	struct profil_status status = { .size = sizeof(status) };
 	struct profil_region_status each[3];
 
-	memset(bins, 0, sizeof(bins));
+	memset(counters, 0, sizeof(counters));
 	half[0] = 0;
-	ASSERT_GE(sizeof(bins), regions[1].pr_size);
+	ASSERT_GE(sizeof(counters), regions[1].pr_size);
 	ASSERT_EQ(0, sprofil(regions, 3, NULL, PROF_FAST));
 	EXPECT_TRUE(spend_in_first_until_off());
 	/* From then on its ticks go to the overflow bin. */
@@ -340,7 +339,7 @@ static void goes_off(struct __test_metadata *_metadata, void *bad,
 
 	EXPECT_TRUE(spend(spin_in_second, 1));
 	EXPECT_EQ(0, profil_stop(&status, each, 3));
-	EXPECT_EQ(each[1].counted, sum16(bins, 2048));
+	EXPECT_EQ(each[1].counted, sum16(counters, 2048));
 	EXPECT_EQ(each[2].counted, half[0]);
 	EXPECT_EQ(why, each[0].state);
 	EXPECT_CONSERVED(&status);
@@ -390,7 +389,7 @@ TEST_F(running, region_may_be_mended_before_its_first_tick)
 TEST_F(running, region_with_scale_0_or_1_is_not_enabled)
 {
 	struct prof regions[2] = {
-		prof_of_text(bins, START_OF(first), END_OF(first)),
+		prof_of_text(counters, START_OF(first), END_OF(first)),
 		OVERFLOW(half),
 	};
 	struct profil_region_status each[2];
@@ -405,7 +404,7 @@ TEST_F(running, region_with_scale_0_or_1_is_not_enabled)
 		EXPECT_EQ(PROFIL_REGION_DISABLED, each[0].state);
 		EXPECT_EQ(0, each[0].counted + each[0].lost);
 		EXPECT_EQ(status.counts.ticks, each[1].counted);
-		EXPECT_EQ(0, sum16(bins, 2048));
+		EXPECT_EQ(0, sum16(counters, 2048));
 	}
 }
 
@@ -413,8 +412,8 @@ TEST_F(running, region_with_scale_0_or_1_is_not_enabled)
 TEST_F(running, ticks_in_no_region)
 {
 	struct prof regions[2] = {
-		prof_of_text(bins, START_OF(second), END_OF(second)),
-		prof_of_text(bins, START_OF(second), END_OF(second)),
+		prof_of_text(counters, START_OF(second), END_OF(second)),
+		prof_of_text(counters, START_OF(second), END_OF(second)),
 	};
 	struct profil_status last = { .size = sizeof(last) };
 
@@ -424,7 +423,7 @@ TEST_F(running, ticks_in_no_region)
 	EXPECT_EQ(0, profil_stop(&last, NULL, 0));
 	EXPECT_LT(0, last.counts.outside);
 	EXPECT_EQ(last.counts.ticks, last.counts.outside);
-	EXPECT_EQ(0, sum16(bins, 2048));
+	EXPECT_EQ(0, sum16(counters, 2048));
 }
 
 TEST_HARNESS_MAIN

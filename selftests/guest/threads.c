@@ -144,13 +144,13 @@ static void finish(struct __test_metadata *_metadata,
  */
 static void check(struct __test_metadata *_metadata,
 		  const struct moment *zero, const struct moment *from,
-		  const struct moment *to, const uint32_t *bin)
+		  const struct moment *to, const uint32_t *counter)
 {
 	struct moment stop = moment_stop();
 
 	EXPECT_TICKS(zero, &stop);
 	EXPECT_COVERED(from, to, PART);
-	EXPECT_EQ(stop.status.counts.ticks, *bin);
+	EXPECT_EQ(stop.status.counts.ticks, *counter);
 }
 
 /*
@@ -180,12 +180,12 @@ static void check_shares(struct __test_metadata *_metadata,
 
 TEST_F(threads, four_shares)
 {
-	static uint16_t bins[4][4096];
+	static uint16_t counters[4][4096];
 	const struct profil_region regions[] = {
-		region_of(START_OF(a), END_OF(a), bins[0], 2),
-		region_of(START_OF(b), END_OF(b), bins[1], 2),
-		region_of(START_OF(c), END_OF(c), bins[2], 2),
-		region_of(START_OF(d), END_OF(d), bins[3], 2),
+		region_of(START_OF(a), END_OF(a), counters[0], 2),
+		region_of(START_OF(b), END_OF(b), counters[1], 2),
+		region_of(START_OF(c), END_OF(c), counters[2], 2),
+		region_of(START_OF(d), END_OF(d), counters[3], 2),
 	};
 	struct moment zero = moment_zero(), from, to, stop;
 	uint64_t ticks[4], sum = 0;
@@ -200,7 +200,7 @@ TEST_F(threads, four_shares)
 	EXPECT_TICKS(&zero, &stop);
 	EXPECT_COVERED(&from, &to, PART);
 	for (int i = 0; i < 4; i++) {
-		ticks[i] = sum16(bins[i], 4096);
+		ticks[i] = sum16(counters[i], 4096);
 		sum += ticks[i];
 	}
 	EXPECT_EQ(stop.status.counts.counted, sum);
@@ -211,8 +211,8 @@ TEST_F(threads, four_shares)
 
 TEST_F(threads, sixteen)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero = moment_zero(), from, to;
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
@@ -220,14 +220,14 @@ TEST_F(threads, sixteen)
 	start_threads(_metadata, self, 16, 100 * MS, 0);
 	to = await(self);
 	finish(_metadata, self);
-	check(_metadata, &zero, &from, &to, &bin);
+	check(_metadata, &zero, &from, &to, &counter);
 }
 
 /* They run on both CPUs when the profile starts. */
 TEST_F(threads, that_ran_before_the_profile)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero, from, to;
 
 	start_threads(_metadata, self, 4, 800 * MS, 0);
@@ -237,14 +237,14 @@ TEST_F(threads, that_ran_before_the_profile)
 	from = moment_now();
 	to = await(self);
 	finish(_metadata, self);
-	check(_metadata, &zero, &from, &to, &bin);
+	check(_metadata, &zero, &from, &to, &counter);
 }
 
 /* They exist when the profile starts, and begin to run later. */
 TEST_F(threads, that_slept_when_it_began)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment zero, from, to;
 
 	self->wait = true;
@@ -256,38 +256,38 @@ TEST_F(threads, that_slept_when_it_began)
 	pthread_barrier_wait(&self->start);
 	to = await(self);
 	finish(_metadata, self);
-	check(_metadata, &zero, &from, &to, &bin);
+	check(_metadata, &zero, &from, &to, &counter);
 }
 
 /* Both CPUs write the same counter, and its neighbour in the same word. */
 TEST_F(threads, lose_no_increment)
 {
-	static uint16_t bins[2] __attribute__((aligned(4)));
+	static uint16_t counters[2] __attribute__((aligned(4)));
 	const struct profil_region regions[] = {
 		{
-			.base = (uintptr_t)&bins[0],
+			.base = (uintptr_t)&counters[0],
 			.size = 2,
 			.offset = (uintptr_t)&__start_text_a,
 			.scale = 65536 * 2 /
 				 (__stop_text_a - __start_text_a) + 1,
 		},
-		overflow_bin(&bins[1], 2),
+		overflow_bin(&counters[1], 2),
 	};
 	struct profil_status last = { .size = sizeof(last) };
-	struct profil_region_status fates[2];
+	struct profil_region_status status[2];
 
 	ASSERT_EQ(0, set_regions(regions, 2, 2, 100000, 0));
 	start_threads(_metadata, self, 8, 250 * MS, 0);
 	await(self);
 	finish(_metadata, self);
-	ASSERT_EQ(0, profil_stop(&last, fates, 2));
+	ASSERT_EQ(0, profil_stop(&last, status, 2));
 
-	TH_LOG("%u and %u ticks", bins[0], bins[1]);
-	EXPECT_LT(100, bins[0]);
-	EXPECT_LT(100, bins[1]);
-	EXPECT_EQ(fates[0].counted, bins[0]);
-	EXPECT_EQ(fates[1].counted, bins[1]);
-	EXPECT_EQ(last.counts.ticks, bins[0] + bins[1]);
+	TH_LOG("%u and %u ticks", counters[0], counters[1]);
+	EXPECT_LT(100, counters[0]);
+	EXPECT_LT(100, counters[1]);
+	EXPECT_EQ(status[0].counted, counters[0]);
+	EXPECT_EQ(status[1].counted, counters[1]);
+	EXPECT_EQ(last.counts.ticks, counters[0] + counters[1]);
 	EXPECT_CONSERVED(&last);
 }
 

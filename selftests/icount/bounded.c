@@ -15,17 +15,24 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define PAGE		4096
 #define TICKS		2000
 #define PERIOD		(200 * 1000)
 
 /* The pending list has room for 32 counters. */
 #define WAITING		32
 
+#ifdef __x86_64__
+#define NOP_BYTES	1
+#define NOP		"nop"
+#else
+#define NOP_BYTES	4
+#define NOP		".balign 4\n\tnop"
+#endif
+
 /* An instruction for each of 2000 counters, nearly all that the page holds. */
 OWN_TEXT(sled) static void sled(void)
 {
-	asm volatile(".rept 2000\n\tnop\n\t.endr");
+	asm volatile(".rept 2000\n\t" NOP "\n\t.endr");
 }
 
 TEST(only_so_many_ticks_wait)
@@ -40,7 +47,7 @@ TEST(only_so_many_ticks_wait)
 	if (userfault(page, 0) < 0)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
 	region = region_of(START_OF(sled), END_OF(sled), page, 2);
-	region.scale = 2 * 65536;
+	region.scale = 2 * 65536 / NOP_BYTES;
 	region.size = PAGE;
 	ASSERT_EQ(0, set_regions(&region, 1, 2, PERIOD,
 				 PROFIL_SET_SVR4_ARITH));

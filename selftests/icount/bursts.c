@@ -31,8 +31,8 @@ static void bursts(struct __test_metadata *_metadata, int nr,
 {
 	const struct timespec pause = { .tv_nsec = pause_ns };
 	struct profil_status last = { .size = sizeof(last) };
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	struct moment from, to;
 
 	ASSERT_EQ(0, set_regions(&all, 1, 4, period_ns, 0));
@@ -47,7 +47,7 @@ static void bursts(struct __test_metadata *_metadata, int nr,
 	/* The kernel counts the way out of its idle loop as CPU time. */
 	EXPECT_TICKS(&from, &to);
 	EXPECT_COVERED(&from, &to, 0.02);
-	EXPECT_EQ(last.counts.ticks, bin);
+	EXPECT_EQ(last.counts.ticks, counter);
 	EXPECT_EQ(last.counts.ticks, last.counts.counted);
 }
 

@@ -20,9 +20,9 @@
 #define AT_ONCE_NS	(2 * MS)
 
 /* A child that takes ticks in kernel mode up to the moment of its end. */
-static void live(uint32_t *bin)
+static void live(uint32_t *counter)
 {
-	struct profil_region all = overflow_bin(bin, 4);
+	struct profil_region all = overflow_bin(counter, 4);
 	uint64_t end;
 
 	if (set_regions(&all, 1, 4, MS, 0))
@@ -35,31 +35,32 @@ static void live(uint32_t *bin)
 }
 
 FIXTURE(ended) {
-	uint32_t *bin;
+	uint32_t *counter;
 };
 
 FIXTURE_SETUP(ended)
 {
-	self->bin = mmap(NULL, sizeof(*self->bin), PROT_READ | PROT_WRITE,
+	self->counter = mmap(NULL, sizeof(*self->counter),
+			     PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->bin);
+	ASSERT_NE(MAP_FAILED, self->counter);
 }
 
 FIXTURE_TEARDOWN(ended)
 {
-	munmap(self->bin, sizeof(*self->bin));
+	munmap(self->counter, sizeof(*self->counter));
 }
 
 /* How long after wait() the counter still changes. */
-static uint64_t late_ns(uint32_t *bin)
+static uint64_t late_ns(uint32_t *counter)
 {
 	uint64_t begin = monotonic_ns(), last = 0, now = 0;
-	uint32_t seen = *bin;
+	uint32_t seen = *counter;
 
 	while (now < 30 * MS) {
 		now = monotonic_ns() - begin;
-		if (*(volatile uint32_t *)bin != seen) {
-			seen = *bin;
+		if (*(volatile uint32_t *)counter != seen) {
+			seen = *counter;
 			last = now;
 		}
 		usleep(100);
@@ -77,15 +78,15 @@ TEST_F(ended, its_last_ticks_come_at_once)
 
 		ASSERT_LE(0, pid);
 		if (!pid)
-			live(self->bin);
+			live(self->counter);
 		ASSERT_EQ(0, wait_child(pid));
-		late = late_ns(self->bin);
+		late = late_ns(self->counter);
 		if (late > latest)
 			latest = late;
 	}
-	TH_LOG("%u ticks; the last one %.3f ms after wait()", *self->bin,
+	TH_LOG("%u ticks; the last one %.3f ms after wait()", *self->counter,
 	       latest / 1e6);
-	EXPECT_LT(5 * ROUNDS, *self->bin);
+	EXPECT_LT(5 * ROUNDS, *self->counter);
 	EXPECT_GE(slack() * AT_ONCE_NS, latest);
 }
 
@@ -146,10 +147,10 @@ TEST_F(ended, its_executable_can_be_written_at_once)
 /* The copy of this program runs only this. */
 __attribute__((constructor)) static void copied(int argc, char **argv)
 {
-	static uint32_t bin;
+	static uint32_t counter;
 
 	if (argc == 2 && !strcmp(argv[1], "live"))
-		live(&bin);
+		live(&counter);
 }
 
 TEST_HARNESS_MAIN

@@ -20,21 +20,21 @@
 static struct turns run(struct __test_metadata *_metadata, uint64_t period_ns,
 			uint64_t length_ns)
 {
-	static uint32_t bins[2][4096];
+	static uint32_t counters[2][4096];
 	struct profil_region regions[] = {
-		region_of(START_OF(first), END_OF(first), bins[0], 4),
-		region_of(START_OF(second), END_OF(second), bins[1], 4),
+		region_of(START_OF(first), END_OF(first), counters[0], 4),
+		region_of(START_OF(second), END_OF(second), counters[1], 4),
 	};
 	struct turns turns = { .length_ns = length_ns };
 
-	memset(bins, 0, sizeof(bins));
-	ASSERT_LE(regions[0].size, sizeof(bins[0]));
-	ASSERT_LE(regions[1].size, sizeof(bins[1]));
+	memset(counters, 0, sizeof(counters));
+	ASSERT_LE(regions[0].size, sizeof(counters[0]));
+	ASSERT_LE(regions[1].size, sizeof(counters[1]));
 	ASSERT_EQ(0, set_regions(regions, 2, 4, period_ns, 0));
 	take_turns(&turns);
 	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
-	turns.ticks[0] = sum32(bins[0], 4096);
-	turns.ticks[1] = sum32(bins[1], 4096);
+	turns.ticks[0] = sum32(counters[0], 4096);
+	turns.ticks[1] = sum32(counters[1], 4096);
 	return turns;
 }
 

@@ -29,12 +29,13 @@ static double tick_ns(struct __test_metadata *_metadata, unsigned int nr,
 {
 	struct profil_region *regions = calloc(nr, sizeof(*regions));
 	struct profil_status last = { .size = sizeof(last) };
-	static uint32_t bin;
+	static uint32_t counter;
 	uint64_t ns;
 
 	ASSERT_NE(NULL, regions);
 	for (unsigned int i = 0; i < nr; i++) {
-		regions[i] = counter_of(&__executable_start, &etext, &bin, 4);
+		regions[i] = counter_of(&__executable_start, &etext, &counter,
+					4);
 		regions[i].offset -= (nr - 1 - i) * 0x100000UL;
 	}
 	ASSERT_EQ(0, set_regions(regions, nr, 4, PERIOD, 0));

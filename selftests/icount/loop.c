@@ -39,22 +39,22 @@ static void in_system_calls(uint64_t ns)
 		;
 }
 
-static uint64_t sum(const void *bins, size_t size, unsigned int width)
+static uint64_t sum(const void *counters, size_t size, unsigned int width)
 {
 	switch (width) {
 	case 2:
-		return sum16(bins, size / 2);
+		return sum16(counters, size / 2);
 	case 4:
-		return sum32(bins, size / 4);
+		return sum32(counters, size / 4);
 	default:
-		return sum64(bins, size / 8);
+		return sum64(counters, size / 8);
 	}
 }
 
 /* Counters for all text of the program, and one for the rest. */
 struct counters {
 	size_t size;
-	void *bins;
+	void *counters;
 	struct profil_region regions[2];
 };
 
@@ -64,11 +64,12 @@ static struct counters counters_for_all(unsigned int width)
 	char *end;
 
 	c.size = &etext - &__executable_start + 2 * width;
-	c.bins = calloc(1, c.size);
-	if (!c.bins)
+	c.counters = calloc(1, c.size);
+	if (!c.counters)
 		exit(KSFT_FAIL);
-	c.regions[0] = region_of(&__executable_start, &etext, c.bins, width);
-	end = (char *)c.bins + c.regions[0].size;
+	c.regions[0] = region_of(&__executable_start, &etext, c.counters,
+				 width);
+	end = (char *)c.counters + c.regions[0].size;
 	c.regions[1] = overflow_bin(end, width);
 	return c;
 }
@@ -118,8 +119,8 @@ static void loop(struct __test_metadata *_metadata, void (*work)(uint64_t),
 	check(_metadata, &from, &to);
 	if (work == in_user_mode)
 		check_parts(_metadata, &from, &to);
-	EXPECT_EQ(last.counts.counted, sum(c.bins, c.size, width));
-	free(c.bins);
+	EXPECT_EQ(last.counts.counted, sum(c.counters, c.size, width));
+	free(c.counters);
 }
 
 TEST(every_tick_of_1_ms_in_16_bits)

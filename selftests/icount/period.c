@@ -16,7 +16,7 @@
 typedef int sprofil_t(struct prof *regions, int nr, struct timeval *time,
 		      unsigned int flags);
 
-static unsigned short bins[8];
+static unsigned short counters[8];
 
 struct answer {
 	double period_us;
@@ -28,13 +28,13 @@ struct answer {
 static struct answer ask(struct __test_metadata *_metadata, sprofil_t *function)
 {
 	struct prof text = {
-		bins, sizeof(bins), (size_t)&__executable_start, 2
+		counters, sizeof(counters), (size_t)&__executable_start, 2
 	};
 	struct timeval time = { 0, 0 };
 	struct answer answer = { 0 };
 	uint64_t begin;
 
-	memset(bins, 0, sizeof(bins));
+	memset(counters, 0, sizeof(counters));
 	ASSERT_EQ(0, function(&text, 1, &time, PROF_USHORT));
 	begin = process_cpu_ns();
 	while (process_cpu_ns() < begin + SECOND)
@@ -42,7 +42,7 @@ static struct answer ask(struct __test_metadata *_metadata, sprofil_t *function)
 			asm volatile(".rept 500\n\tnop\n\t.endr");
 	answer.cpu_us = (process_cpu_ns() - begin) / 1000.0;
 	answer.period_us = time.tv_sec * 1e6 + time.tv_usec;
-	answer.ticks = sum16(bins, 8);
+	answer.ticks = sum16(counters, 8);
 	return answer;
 }
 

@@ -26,8 +26,8 @@ static inline __attribute__((always_inline)) void spend_us(void)
 
 TEST(first_tick)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	uint64_t ticks = 0, covered_ns = 0;
 	/* With sanitizers the two calls alone take most of a millisecond. */
 	int longer = slack();
@@ -56,16 +56,16 @@ TEST(first_tick)
 }
 
 /* The part of the period in which the counter grows, or PARTS if it does not */
-static int part_of_tick(const volatile uint32_t *bin, uint64_t begin)
+static int part_of_tick(const volatile uint32_t *counter, uint64_t begin)
 {
-	uint32_t before = *bin;
+	uint32_t before = *counter;
 	int part = PARTS;
 	uint64_t now;
 
 	do {
 		spend_us();
 		now = monotonic_ns() - begin;
-		if (part == PARTS && *bin != before)
+		if (part == PARTS && *counter != before)
 			part = now * PARTS / PERIOD;
 	} while (now < PERIOD);
 	return part < PARTS ? part : PARTS;
@@ -77,8 +77,8 @@ static int part_of_tick(const volatile uint32_t *bin, uint64_t begin)
  */
 TEST(each_tick_is_independent_of_the_last)
 {
-	static uint32_t bin;
-	const struct profil_region all = overflow_bin(&bin, 4);
+	static uint32_t counter;
+	const struct profil_region all = overflow_bin(&counter, 4);
 	unsigned int pairs[PARTS][PARTS] = { { 0 } }, nr = 0;
 	int last = PARTS;
 	uint64_t begin;
@@ -88,7 +88,7 @@ TEST(each_tick_is_independent_of_the_last)
 	while (monotonic_ns() < begin)
 		;
 	for (int i = 0; i < TRIALS; i++, begin += PERIOD) {
-		int part = part_of_tick(&bin, begin);
+		int part = part_of_tick(&counter, begin);
 
 		if (last < PARTS && part < PARTS) {
 			pairs[last][part]++;

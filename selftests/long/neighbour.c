@@ -35,8 +35,6 @@
 #include "programs/bystander.h"
 #include "programs/spread.h"
 
-#define PAGE		4096
-
 #define HOSTILE		100001
 #define BYSTANDER	100002
 
@@ -92,12 +90,6 @@ FIXTURE(neighbour) {
 	int file;
 	bool has_group;
 };
-
-static bool become(uid_t user)
-{
-	return setresgid(user, user, user) || setresuid(user, user, user) ||
-	       prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
 
 static void end_child(pid_t *child)
 {

@@ -213,7 +213,7 @@ TEST_F(tool, questions)
 		"none\n0\n-1\n2 3\n3\n59\n1e3\n500\n\"copy\n'copy' \"7\"\nthe rest";
 	struct dos_prf dos;
 	int pipes[3];
-	pid_t child = tool_start(&self->run, LIST("-i"), "workload",
+	pid_t child = tool_start(&self->run, LIST("--interactive"), "workload",
 				 NO_OPTIONS, pipes);
 
 	EXPECT_EQ(sizeof(answers) - 1,
@@ -237,7 +237,7 @@ TEST_F(tool, questions)
 TEST_F(tool, questions_without_answers)
 {
 	int pipes[3];
-	pid_t child = tool_start(&self->run, LIST("-i"), "workload",
+	pid_t child = tool_start(&self->run, LIST("--interactive"), "workload",
 				 NO_OPTIONS, pipes);
 
 	EXPECT_EQ(2, write(pipes[0], "4\n", 2));
@@ -315,7 +315,7 @@ TEST_F(tool, numbers_of_the_kernel)
 
 	if (!tool_has_module())
 		SKIP(return, "these are the module's");
-	tool_run(&self->run, LIST("--user-only"), "workload",
+	tool_run(&self->run, LIST("--kernel=none"), "workload",
 		 LIST("system", "burn", "0"));
 	ASSERT_EQ(1, self->run.prf.nr);
 	exec = &self->run.prf.execs[0];
@@ -370,7 +370,7 @@ TEST_F(tool, functions_of_the_kernel)
 
 	if (!tool_has_module() || getuid())
 		SKIP(return, "this needs the module, and root");
-	tool_run(&self->run, LIST("--kernel"), "workload",
+	tool_run(&self->run, LIST("--kernel=functions"), "workload",
 		 LIST("system", "burn", "0"));
 	ASSERT_EQ(0, tool_load(&self->run, "out.prf", &self->run.prf));
 	ASSERT_EQ(1, self->run.prf.nr);

@@ -21,7 +21,6 @@
 #include "common.h"
 #include "tool.h"
 
-#define NOBODY	65534
 #define GROUP	"daemon"
 #define NO_GROUP	424242
 #define CGROUPS	"/sys/fs/cgroup"

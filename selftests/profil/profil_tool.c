@@ -240,7 +240,7 @@ TEST_F(tool, interrupted)
 /* Every tick is in user mode, or left out. */
 TEST_F(tool, user_only)
 {
-	tool_run(&self->run, LIST("--user-only"), "workload", LIST("burn"));
+	tool_run(&self->run, LIST("--kernel=none"), "workload", LIST("burn"));
 	EXPECT_EXIT(0);
 	ASSERT_EQ(1, self->run.prf.nr);
 	EXPECT_EQ(PRF_FLAG_USER_ONLY, self->run.prf.flags);

@@ -63,21 +63,21 @@ static void put_started(const char *name, int result, int device)
 
 int main(int argc, char **argv)
 {
-	unsigned short *bins = (unsigned short *)counters;
+	unsigned short *narrow = (unsigned short *)counters;
 	int device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 
 	if (device < 0 || (argc > 1 && find(argv[1])))
 		return 100;
-	put_started("plain", profil_here(bins, 16, 0, 65536), device);
-	put_started("one", profil_here(bins, 16, 0, 1), device);
-	put("large", profil_here(bins, 16, 0, 65537));
+	put_started("plain", profil_here(narrow, 16, 0, 65536), device);
+	put_started("one", profil_here(narrow, 16, 0, 1), device);
+	put("large", profil_here(narrow, 16, 0, 65537));
 	put_started("null", profil_here(NULL, 16, 0, 65536), device);
 	put("none", sprofil_here(NULL, 0, NULL, 0));
 	put_started("first", sprofil_here(overflow_first, 2, NULL, 1), device);
 	put_started("0", sprofil_here(&text, 1, NULL, 0), device);
 	put_started("1", sprofil_here(&text, 1, NULL, 1), device);
 	put_started("2", sprofil_here(&text, 1, NULL, 2), device);
-	put_started("stop", profil_here(bins, 0, 0, 0), device);
+	put_started("stop", profil_here(narrow, 0, 0, 0), device);
 	putchar('\n');
 	return 0;
 }

@@ -38,11 +38,11 @@ PLAIN void second(void)
 
 int main(int argc, char **argv)
 {
-	unsigned short bin;
+	unsigned short counter;
 
 	(void)argv;
 	if (argc > 1)
-		return profil(&bin, sizeof(bin), 0, 0);
+		return profil(&counter, sizeof(counter), 0, 0);
 	first();
 	steps(10);
 	moncontrol(0);

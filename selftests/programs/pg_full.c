@@ -21,14 +21,14 @@ int main(void)
 
 	if (!gmon || !gmon->on)
 		return 1;
-	for (i = 0; i < gmon->nr_bins; i++)
-		gmon->bins[i] = UINT16_MAX - 1;
+	for (i = 0; i < gmon->nr_counters; i++)
+		gmon->counters[i] = UINT16_MAX - 1;
 	spin();
 	moncontrol(0);
-	for (i = 0; i < gmon->nr_bins; i++) {
-		if (gmon->bins[i] < UINT16_MAX - 1)
+	for (i = 0; i < gmon->nr_counters; i++) {
+		if (gmon->counters[i] < UINT16_MAX - 1)
 			return 2;
-		full += gmon->bins[i] == UINT16_MAX;
+		full += gmon->counters[i] == UINT16_MAX;
 	}
 	return full ? 0 : 3;
 }

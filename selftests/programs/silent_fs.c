@@ -4,8 +4,8 @@
  *
  * Mounts itself by FUSE at the directory that its argument names, and answers
  * everything that the kernel asks for on the way to a mapping of the file
- * "bins", which is a page long. It never answers a read: a task that touches
- * the mapping waits, and so does, in the end, one that reads the file
+ * "counters", which is a page long. It never answers a read: a task that
+ * touches the mapping waits, and so does, in the end, one that reads the file
  * asynchronously. The file "direct" differs by FOPEN_DIRECT_IO: while a page
  * fault waits for its page, mmap() of the file waits too, and holds mmap_lock
  * for writing. Serves until it is killed; exit status 1 if there is no FUSE.

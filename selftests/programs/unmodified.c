@@ -20,7 +20,7 @@
 
 extern const char __executable_start, etext;
 
-static unsigned short bins[32768];
+static unsigned short counters[32768];
 static unsigned int rest;
 
 static void on_signal(int number)
@@ -56,28 +56,29 @@ static unsigned int sum(void)
 	unsigned int i, ticks = 0;
 
 	for (i = 0; i < 32768; i++)
-		ticks += bins[i];
+		ticks += counters[i];
 	return ticks;
 }
 
 static int use_profil(void)
 {
-	if (profil(bins, sizeof(bins), (size_t)&__executable_start, 65536))
+	if (profil(counters, sizeof(counters), (size_t)&__executable_start,
+		   65536))
 		return 1;
 	if (!is_timer_off())
 		return 2;
 	burn();
 	if (!is_timer_off())
 		return 3;
-	return profil(bins, 0, 0, 0) ? 4 : 0;
+	return profil(counters, 0, 0, 0) ? 4 : 0;
 }
 
 static int use_sprofil(void)
 {
 	struct prof regions[2] = {
 		{
-			.pr_base = bins,
-			.pr_size = sizeof(bins),
+			.pr_base = counters,
+			.pr_size = sizeof(counters),
 			.pr_off = (size_t)&__executable_start,
 			.pr_scale = 65536,
 		},
@@ -127,7 +128,7 @@ static int use_stack(void)
 		if (offset + i >= start && offset + i < end)
 			hot += near[i];
 	}
-	bins[0] = hot;
+	counters[0] = hot;
 	return alarms == 1 && hot && 2 * hot > all ? 0 : 32;
 }
 
@@ -193,9 +194,9 @@ static int use_many(void)
 		return 42;
 	if (sum_of(far_off[0], 6 * 1024) || sum_of(twin, 1024))
 		return 43;
-	bins[0] = sum_of(inner, 1024);
-	all = bins[0] + sum_of(outer, 32768) + none;
-	return bins[0] && are_due(all, cpu_time) ? 0 : 44;
+	counters[0] = sum_of(inner, 1024);
+	all = counters[0] + sum_of(outer, 32768) + none;
+	return counters[0] && are_due(all, cpu_time) ? 0 : 44;
 }
 
 static const struct {
