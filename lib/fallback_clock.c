@@ -6,7 +6,9 @@
  * schedule, which is the device's (module/schedule.h). The kernel looks at such
  * timers at its own clock tick, while the thread runs. So a signal comes up to
  * a jiffy late, but never while the thread sleeps; all ticks that are due by
- * then count where it finds the program.
+ * then count where it finds the program. A perf event is on time, but silent in
+ * the kernel: the tick that it leaves out is held until the timer finds the
+ * thread in a system call, and counts where that returns.
  *
  * A further timer, on the CPU time of the process, looks for new threads: their
  * schedules begin where their CPU time did.
@@ -59,6 +61,16 @@
 /* A thread that has run for so long is looked for. */
 #define FALLBACK_UNKNOWN_NS	200000
 
+/* Less than a jiffy, and more than it takes to set a timer */
+#define FALLBACK_SOON_NS	200000
+
+/*
+ * A held tick whose thread so many signals of the timer have not found in a
+ * system call was due in a page fault, or the like: it counts where the next one
+ * finds the thread.
+ */
+#define FALLBACK_PATIENCE	100
+
 /* From the kernel's posix-timers.h: whose CPU time, and which */
 #define CPUCLOCK_THREAD		4
 #define CPUCLOCK_USER		1
@@ -72,6 +84,10 @@
  * @scan: number of the last scan that found it
  * @start_ns: its CPU time when its schedule began
  * @seen_ns: its CPU time when it last handled a tick
+ * @fires_ns: its CPU time at which the event fires, if it is in user mode then
+ * @held: ticks that were due in the kernel, and have not been counted
+ * @open: ticks of which that is not known
+ * @patience: signals of the timer for which the first of @held waits
  * @schedule: its ticks
  */
 struct fallback_thread {
@@ -81,6 +97,10 @@ struct fallback_thread {
 	u64 scan;
 	u64 start_ns;
 	u64 seen_ns;
+	u64 fires_ns;
+	u64 held;
+	u64 open;
+	u32 patience;
 	struct profil_schedule schedule;
 };
 
@@ -389,15 +409,21 @@ static void fallback_free_table(void)
 }
 
 /*
- * Have the thread signalled at its next tick; its CPU time is @now. A timer
- * that is set for the past would fire at once, and wake a thread that sleeps.
+ * Have the thread signalled at its next tick, or for those that wait at the next
+ * jiffy; its CPU time is @now. A timer that is set for the past would fire at
+ * once, and wake a thread that sleeps.
  */
 static int fallback_thread_arm(struct fallback_thread *thread, u64 now)
 {
 	u64 next = thread->schedule.next;
 
-	fallback_perf_set(&thread->perf, next > now ? next - now : 0);
-	return fallback_timer_set(thread->timer, next > now ? next : now + 1,
+	thread->fires_ns = now + fallback_perf_set(&thread->perf, next > now ?
+						   next - now : 0);
+	if (next <= now)
+		next = now + 1;
+	if (thread->held + thread->open && next > now + FALLBACK_SOON_NS)
+		next = now + FALLBACK_SOON_NS;
+	return fallback_timer_set(thread->timer, next,
 				  thread->schedule.period_ns);
 }
 
@@ -411,6 +437,8 @@ static void fallback_thread_start(const struct fallback_clock *clock,
 {
 	thread->start_ns = start_ns;
 	thread->seen_ns = start_ns;
+	thread->held = 0;
+	thread->open = 0;
 	profil_schedule_start(&thread->schedule, clock->secret, thread->tid,
 			      period_ns, start_ns);
 	fallback_thread_arm(thread, fallback_cpu_ns(clock, thread->tid));
@@ -458,14 +486,21 @@ static int fallback_register(struct fallback_clock *clock, pid_t tid,
 	return 0;
 }
 
-/* The thread may have got past its last tick, but not to the next one. */
+/*
+ * The thread may have got past its last tick, but not to the next one. Ticks
+ * that wait have nowhere to count.
+ */
 static void fallback_ended(struct fallback_clock *clock,
 			   struct fallback_thread *thread)
 {
+	struct fallback_counts *counts = fallback_current ?
+		fallback_current->counts : NULL;
 	u64 end_ns = thread->seen_ns +
 		     (thread->schedule.next - thread->seen_ns) / 2;
 
 	clock->ended_ns += end_ns - thread->start_ns;
+	if (counts && !counts->full)
+		counts->unseen += thread->held + thread->open;
 	fallback_thread_close(thread);
 }
 
@@ -566,7 +601,8 @@ static s64 fallback_unknown_ns(const struct fallback_clock *clock,
 			continue;
 		now = fallback_cpu_ns(clock, thread->tid);
 		if (thread != settled)
-			time->due += fallback_due(thread, now);
+			time->due += fallback_due(thread, now) +
+				     thread->held + thread->open;
 		if (now > thread->start_ns)
 			known_ns += now - thread->start_ns;
 	}
@@ -629,9 +665,58 @@ static void fallback_scout(struct fallback_clock *clock, u32 period_ns)
 
 /* --- ticks */
 
+/* Why fallback_tick() is called */
+enum fallback_cause { FALLBACK_EVENT, FALLBACK_TIMER, FALLBACK_END };
+
+/* Has the thread just made a system call, or will it make one again? */
+static bool fallback_is_in_call(u64 pc)
+{
+	u8 code[2 * FALLBACK_CALL_BYTES];
+
+	return !fallback_read(code, pc - FALLBACK_CALL_BYTES, sizeof(code)) &&
+	       (FALLBACK_IS_CALL(code) ||
+		FALLBACK_IS_CALL(code + FALLBACK_CALL_BYTES));
+}
+
+/*
+ * Let @nr more ticks count here or wait. Return: how many count.
+ *
+ * The event was set for the first of them. If it fired in time, the thread was
+ * in user mode; if not, in the kernel, and what was due before the event was set
+ * again may have been in either.
+ */
+static u64 fallback_sort(struct fallback_thread *thread, u64 nr, u64 now,
+			 enum fallback_cause cause, u64 pc)
+{
+	u64 gap_ns = thread->fires_ns - thread->seen_ns;
+
+	/* The program may have closed the event */
+	if (thread->perf.fd < 0)
+		cause = FALLBACK_END;
+	if (cause == FALLBACK_EVENT && now < thread->fires_ns + gap_ns / 2)
+		return nr;
+	if (nr && now >= thread->fires_ns && cause != FALLBACK_END) {
+		if (!thread->held++)
+			thread->patience = FALLBACK_PATIENCE;
+		nr--;
+	}
+	thread->open += nr;
+	if (cause == FALLBACK_EVENT)
+		return 0;
+	nr = thread->open;
+	thread->open = 0;
+	if (thread->held && (cause == FALLBACK_END || !thread->patience-- ||
+			     fallback_is_in_call(pc))) {
+		nr += thread->held;
+		thread->held = 0;
+	}
+	return nr;
+}
+
 static void fallback_tick(struct fallback_clock *clock,
 			  struct fallback_thread *thread,
-			  const struct fallback_profile *profile, u64 pc)
+			  const struct fallback_profile *profile, u64 pc,
+			  enum fallback_cause cause)
 {
 	u64 now = fallback_cpu_ns(clock, thread->tid);
 	u64 nr, late = 0;
@@ -640,6 +725,7 @@ static void fallback_tick(struct fallback_clock *clock,
 		late = profil_schedule_advance(&thread->schedule,
 					       now - FALLBACK_LATE_NS);
 	nr = profil_schedule_advance(&thread->schedule, now);
+	nr = fallback_sort(thread, nr, now, cause, pc);
 	thread->seen_ns = now;
 	if (!profile->counts->full) {
 		profile->counts->unseen += late;
@@ -667,7 +753,9 @@ static void fallback_signal(int number, siginfo_t *info, void *context)
 		thread = fallback_find(gettid());
 		if (thread)
 			fallback_tick(clock, thread, profile,
-				      FALLBACK_PC((ucontext_t *)context));
+				      FALLBACK_PC((ucontext_t *)context),
+				      info->si_code == SI_TIMER ?
+				      FALLBACK_TIMER : FALLBACK_EVENT);
 	}
 	fallback_release(clock);
 	errno = error;
@@ -847,7 +935,7 @@ void fallback_clock_read(const struct fallback_profile *profile,
 	fallback_scan(clock, profile->period_ns);
 	self = fallback_find(gettid());
 	if (self && pc)
-		fallback_tick(clock, self, profile, pc);
+		fallback_tick(clock, self, profile, pc, FALLBACK_END);
 	unknown_ns = fallback_unknown_ns(clock, time, pc ? self : NULL);
 	if (profile->counts->full)
 		time->due = 0;

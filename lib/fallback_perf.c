@@ -98,13 +98,16 @@ static bool fallback_perf_is_open(struct fallback_perf *perf)
  * fallback_perf_set() - have the signal sent
  * @perf: the event
  * @ns: after so much CPU time of the thread, and after as much again
+ *
+ * Return: after how much it fires.
  */
-void fallback_perf_set(struct fallback_perf *perf, uint64_t ns)
+uint64_t fallback_perf_set(struct fallback_perf *perf, uint64_t ns)
 {
 	if (ns < FALLBACK_GAP_NS)
 		ns = FALLBACK_GAP_NS;
 	if (fallback_perf_is_open(perf))
 		ioctl(perf->fd, PERF_EVENT_IOC_PERIOD, &ns);
+	return ns;
 }
 
 /* Send no more signals, even if a child has a descriptor of the event. */

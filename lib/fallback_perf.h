@@ -20,7 +20,7 @@ struct fallback_perf {
 };
 
 void fallback_perf_open(struct fallback_perf *perf, pid_t tid, int number);
-void fallback_perf_set(struct fallback_perf *perf, uint64_t ns);
+uint64_t fallback_perf_set(struct fallback_perf *perf, uint64_t ns);
 void fallback_perf_stop(struct fallback_perf *perf);
 void fallback_perf_close(struct fallback_perf *perf);
 

@@ -19,7 +19,20 @@
 #include "profil.h"
 #include "region.h"
 
-/* Where a signal's ucontext_t has the program counter. */
+/*
+ * Where a signal's ucontext_t has the program counter, and the instruction of a
+ * system call.
+ */
+#if defined(__x86_64__) || defined(__i386__)
+#define FALLBACK_CALL_BYTES	2
+#define FALLBACK_IS_CALL(code)	(((code)[0] == 0x0f && (code)[1] == 0x05) || \
+				 ((code)[0] == 0xcd && (code)[1] == 0x80))
+#else
+#define FALLBACK_CALL_BYTES	4
+#define FALLBACK_IS_CALL(code)	((code)[0] == 0x01 && (code)[1] == 0 && \
+				 (code)[2] == 0 && (code)[3] == 0xd4)
+#endif
+
 #if defined(__x86_64__)
 #define FALLBACK_PC(context)	((context)->uc_mcontext.gregs[REG_RIP])
 #elif defined(__i386__)
