@@ -120,12 +120,12 @@ static bool gmon_is_child(void)
 	return false;
 }
 
-/* @low and @length are multiples of GMON_BIN_TEXT. */
+/* @low and @length are multiples of GMON_COUNTER_TEXT. */
 static struct gmon *gmon_new(uintptr_t low, size_t length)
 {
 	unsigned int bits = gmon_arcs_bits(length);
 	size_t slots = sizeof(struct gmon_arc) << bits;
-	size_t bins = length / GMON_BIN_TEXT * sizeof(uint16_t);
+	size_t counters = length / GMON_COUNTER_TEXT * sizeof(uint16_t);
 	size_t page = getauxval(AT_PAGESZ);
 	struct gmon *gmon;
 
@@ -133,7 +133,7 @@ static struct gmon *gmon_new(uintptr_t low, size_t length)
 		errno = EFBIG;
 		return NULL;
 	}
-	gmon = gmon_map(page, sizeof(struct gmon_own) + slots + bins);
+	gmon = gmon_map(page, sizeof(struct gmon_own) + slots + counters);
 	if (!gmon)
 		return NULL;
 	gmon->low = low;
@@ -147,8 +147,8 @@ static struct gmon *gmon_new(uintptr_t low, size_t length)
 	gmon->arcs.nr = (size_t)1 << bits;
 	gmon->arcs.bits = bits;
 	gmon->arcs.dropped = &gmon->own->dropped;
-	gmon->bins = (void *)(gmon->arcs.slots + gmon->arcs.nr);
-	gmon->nr_bins = length / GMON_BIN_TEXT;
+	gmon->counters = (void *)(gmon->arcs.slots + gmon->arcs.nr);
+	gmon->nr_counters = length / GMON_COUNTER_TEXT;
 	return gmon;
 }
 
@@ -175,14 +175,14 @@ static void gmon_say_no_time(struct gmon *gmon)
 static void gmon_profile(struct gmon *gmon)
 {
 	struct profil_region region = {
-		.base = (uintptr_t)gmon->bins,
-		.size = gmon->nr_bins * sizeof(*gmon->bins),
+		.base = (uintptr_t)gmon->counters,
+		.size = gmon->nr_counters * sizeof(*gmon->counters),
 		.offset = gmon->low,
-		.scale = 65536 * sizeof(*gmon->bins) / GMON_BIN_TEXT,
+		.scale = 65536 * sizeof(*gmon->counters) / GMON_COUNTER_TEXT,
 	};
 	struct profil_set set = {
 		.size = sizeof(set),
-		.width = sizeof(*gmon->bins),
+		.width = sizeof(*gmon->counters),
 		.nr_regions = 1,
 		.regions = (uintptr_t)&region,
 	};
@@ -241,8 +241,8 @@ PROFIL_PUBLIC void __monstartup(unsigned long low, unsigned long high)
 	int error = errno;
 	struct gmon *gmon;
 
-	low -= low % GMON_BIN_TEXT;
-	high += -high % GMON_BIN_TEXT;
+	low -= low % GMON_COUNTER_TEXT;
+	high += -high % GMON_COUNTER_TEXT;
 	gmon = gmon_new(low, high - low);
 	if (gmon) {
 		__atomic_store_n(&gmon_current, gmon, __ATOMIC_RELEASE);

@@ -13,7 +13,7 @@
 #include "gmon_arcs.h"
 
 /* Bytes of text for each counter of the histogram, as usual for gprof. */
-#define GMON_BIN_TEXT	4
+#define GMON_COUNTER_TEXT	4
 
 /**
  * struct gmon_own - state that a forked child does not inherit
@@ -36,11 +36,11 @@ struct gmon_own {
  * @rate: ticks per second
  * @on: a profile has been started; a child inherits it
  * @warned: the user has been warned that starting one failed
- * @bins: histogram, one counter for each GMON_BIN_TEXT bytes
- * @nr_bins: number of counters
+ * @counters: histogram, one counter for each GMON_COUNTER_TEXT bytes
+ * @nr_counters: number of counters
  * @arcs: call counts
- * @own: start of the memory that the kernel clears in a child; @bins and the
- *	table of @arcs follow it
+ * @own: start of the memory that the kernel clears in a child; @counters and
+ *	the table of @arcs follow it
  */
 struct gmon {
 	uintptr_t low;
@@ -50,8 +50,8 @@ struct gmon {
 	uint32_t rate;
 	bool on;
 	bool warned;
-	uint16_t *bins;
-	size_t nr_bins;
+	uint16_t *counters;
+	size_t nr_counters;
 	struct gmon_arcs arcs;
 	struct gmon_own *own;
 };

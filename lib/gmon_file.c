@@ -112,12 +112,12 @@ static void gmon_file_header(struct gmon_file *file)
 	gmon_file_put(file, &header, sizeof(header));
 }
 
-static size_t gmon_full_bins(const struct gmon *gmon)
+static size_t gmon_full_counters(const struct gmon *gmon)
 {
 	size_t i, full = 0;
 
-	for (i = 0; i < gmon->nr_bins; i++)
-		full += gmon->bins[i] == UINT16_MAX;
+	for (i = 0; i < gmon->nr_counters; i++)
+		full += gmon->counters[i] == UINT16_MAX;
 	return full;
 }
 
@@ -130,15 +130,16 @@ static void gmon_file_histogram(struct gmon_file *file,
 	};
 	uintptr_t low = gmon->low - gmon->load;
 	uintptr_t high = low + gmon->length;
-	int32_t nr_bins = gmon->nr_bins, rate = gmon->rate;
+	int32_t nr_counters = gmon->nr_counters, rate = gmon->rate;
 
 	memcpy(record.header.low_pc, &low, sizeof(low));
 	memcpy(record.header.high_pc, &high, sizeof(high));
-	memcpy(record.header.hist_size, &nr_bins, sizeof(nr_bins));
+	memcpy(record.header.hist_size, &nr_counters, sizeof(nr_counters));
 	memcpy(record.header.prof_rate, &rate, sizeof(rate));
 	gmon_file_put(file, &record, sizeof(record));
 	gmon_file_flush(file);
-	gmon_file_write(file, gmon->bins, gmon->nr_bins * sizeof(*gmon->bins));
+	gmon_file_write(file, gmon->counters,
+			gmon->nr_counters * sizeof(*gmon->counters));
 }
 
 /* gprof sums up records of the same arc; the count of each has 31 bits. */
@@ -209,7 +210,7 @@ static void gmon_say_missing(const struct gmon *gmon, const char *name)
 {
 	uint64_t dropped = __atomic_load_n(&gmon->own->dropped,
 					   __ATOMIC_RELAXED);
-	size_t full = gmon_full_bins(gmon);
+	size_t full = gmon_full_counters(gmon);
 
 	if (dropped)
 		gmon_say("%s: %llu calls are missing, the table was full", name,

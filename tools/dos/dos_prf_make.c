@@ -139,7 +139,7 @@ static void add_classes(struct wide *wide, const struct prf *run)
 		const struct prf_exec *exec = &run->execs[i];
 
 		wide->io += exec->kernel_count + exec->left_out;
-		wide->above += prf_elsewhere(exec);
+		wide->above += prf_placed(exec, PRF_ELSEWHERE);
 		wide->ticks += exec->ticks;
 		wide->us += exec->ticks * (run->period_ns / 1e3);
 	}

@@ -97,7 +97,7 @@ void print_buckets(const struct term *term, const struct prf *prf)
 		const struct prf_exec *exec = &prf->execs[i];
 
 		io += exec->kernel_count + exec->left_out;
-		high += prf_elsewhere(exec);
+		high += prf_placed(exec, PRF_ELSEWHERE);
 		for (j = 0; j < exec->nr; j++) {
 			const struct prf_dso *dso = &exec->dsos[j];
 

@@ -8,6 +8,31 @@
 #include "prf/prf.h"
 #include "util/array.h"
 
+#define OUTCOME(member, name, meaning, place, remarkable)		\
+	{								\
+		#member, name, meaning, place, remarkable,		\
+		offsetof(struct prf_exec, member)			\
+	}
+
+const struct prf_outcome prf_outcomes[PRF_OUTCOMES] = {
+	OUTCOME(counted, "counted", "in the buckets", PRF_IN_BUCKETS, false),
+	OUTCOME(clipped, "clipped", "not counted: the counter was full",
+		PRF_MISSING, true),
+	OUTCOME(outside, "outside", "outside all regions", PRF_ELSEWHERE,
+		false),
+	OUTCOME(lost, "lost",
+		"not counted: pending at the end, or counter not writable",
+		PRF_MISSING, true),
+	OUTCOME(left_out, "left out", "in the kernel, excluded",
+		PRF_IN_KERNEL, false),
+	OUTCOME(coarse, "coarse", "in no bucket: there was none left",
+		PRF_ELSEWHERE, true),
+	OUTCOME(unresolved, "unresolved", "in no bucket: the mapping was gone",
+		PRF_ELSEWHERE, true),
+	OUTCOME(unselected, "unselected", "in other DSOs or functions",
+		PRF_UNSELECTED, false),
+};
+
 /**
  * prf_init() - make an empty run
  * @prf: receives the run; free with prf_free()
@@ -134,10 +159,29 @@ uint64_t prf_dso_ticks(const struct prf_dso *dso)
 	return ticks;
 }
 
-/** prf_elsewhere() - ticks in user mode that are in no DSO */
-uint64_t prf_elsewhere(const struct prf_exec *exec)
+/** prf_count() - where an exec counts the ticks of an outcome */
+uint64_t *prf_count(struct prf_exec *exec, const struct prf_outcome *outcome)
 {
-	return exec->outside + exec->coarse + exec->unresolved;
+	return (uint64_t *)((char *)exec + outcome->offset);
+}
+
+/** prf_have() - ticks of an outcome */
+uint64_t prf_have(const struct prf_exec *exec,
+		  const struct prf_outcome *outcome)
+{
+	return *(const uint64_t *)((const char *)exec + outcome->offset);
+}
+
+/** prf_placed() - ticks of all outcomes that are in one place */
+uint64_t prf_placed(const struct prf_exec *exec, enum prf_place place)
+{
+	uint64_t ticks = 0;
+	int i;
+
+	for (i = 0; i < PRF_OUTCOMES; i++)
+		if (prf_outcomes[i].place == place)
+			ticks += prf_have(exec, &prf_outcomes[i]);
+	return ticks;
 }
 
 static void free_dso(struct prf_dso *dso)
@@ -178,6 +222,7 @@ void prf_free(struct prf *prf)
 {
 	size_t i;
 
+	prf_drop_names(prf);
 	for (i = 0; i < prf->nr; i++)
 		free_exec(&prf->execs[i]);
 	free(prf->execs);

@@ -32,6 +32,7 @@ enum prf_type {
 	PRF_KERNEL = 5,
 	PRF_HOST = 6,
 	PRF_SYMBOLS = 7,
+	PRF_NAMES = 8,
 	PRF_END = 255,
 };
 
@@ -48,6 +49,7 @@ enum prf_type {
 #define PRF_KERNEL_SIZE	16
 #define PRF_HOST_SIZE	8
 #define PRF_SYMBOLS_SIZE 8
+#define PRF_NAMES_SIZE	8
 #define PRF_END_SIZE	8
 
 enum prf_clock {
@@ -56,7 +58,17 @@ enum prf_clock {
 	PRF_CLOCK_PERF_EVENT_OPEN = 3,
 };
 
+/*
+ * Bounds of all NAMES records of a file, so that a small file does not need much
+ * memory: their size when uncompressed; inlined calls inside each other; and the
+ * bytes of all names, each as often as it is used.
+ */
+#define PRF_NAMES_MOST		(16u << 20)
+#define PRF_NAMES_DEPTH		64
+#define PRF_NAMES_LETTERS	(256u << 20)
+
 #define PRF_FLAG_USER_ONLY	1u
+#define PRF_FLAG_RECORDS_LOST	2u
 
 enum prf_exit {
 	PRF_EXITED = 0,
@@ -77,6 +89,41 @@ enum prf_reach {
 	PRF_FOLLOWED = 0,
 	PRF_NOT_REACHED = 1,
 };
+
+/* Exec with the kernel time of programs, of which nobody knows whose it is */
+#define PRF_UNKNOWN	"[unknown]"
+
+/* Where ticks of an outcome are, in a report. */
+enum prf_place {
+	PRF_IN_BUCKETS,
+	PRF_IN_KERNEL,
+	PRF_ELSEWHERE,
+	PRF_MISSING,
+	PRF_UNSELECTED,
+};
+
+/**
+ * struct prf_outcome - an outcome of ticks
+ * @member: its name in JSON
+ * @name: its name for people
+ * @meaning: what became of the ticks
+ * @place: where they are
+ * @remarkable: there should be none
+ * @offset: of their number in struct prf_exec
+ */
+struct prf_outcome {
+	const char *member;
+	const char *name;
+	const char *meaning;
+	enum prf_place place;
+	bool remarkable;
+	size_t offset;
+};
+
+#define PRF_OUTCOMES	8
+
+/* Every tick has one of these. */
+extern const struct prf_outcome prf_outcomes[PRF_OUTCOMES];
 
 /**
  * struct prf_bucket - ticks of a range of text
@@ -101,6 +148,113 @@ struct prf_symbol {
 };
 
 /**
+ * struct prf_segment - an executable segment of a file
+ * @offset: its offset in the file
+ * @size: its size in the file
+ * @address: link-time address of its first byte
+ */
+struct prf_segment {
+	uint64_t offset;
+	uint64_t size;
+	uint64_t address;
+};
+
+/**
+ * struct prf_function - a function of a file
+ * @start: link-time address of its first byte
+ * @end: link-time address of the first byte after it
+ * @name: its name, demangled; empty if it has no symbol
+ */
+struct prf_function {
+	uint64_t start;
+	uint64_t end;
+	const char *name;
+};
+
+/**
+ * struct prf_frame - an inlined call
+ * @parent: the call that it is inlined in, which is before it in the table,
+ *	counted from 1; 0 if that is the function
+ * @line: line of the call, 0 if unknown
+ * @name: name of the inlined function, demangled
+ * @file: path of the source file with the call, empty if unknown
+ */
+struct prf_frame {
+	uint32_t parent;
+	uint32_t line;
+	const char *name;
+	const char *file;
+};
+
+/**
+ * struct prf_spot - what is at the first byte of a bucket with ticks
+ * @address: its link-time address
+ * @function: index of its function
+ * @frame: its innermost inlined call, counted from 1; 0 if there is none
+ */
+struct prf_spot {
+	uint64_t address;
+	uint32_t function;
+	uint32_t frame;
+};
+
+/**
+ * struct prf_line - source line of an instruction
+ * @address: link-time address in the instruction
+ * @file: path of the source file
+ * @line: line number, from 1
+ */
+struct prf_line {
+	uint64_t address;
+	const char *file;
+	uint32_t line;
+};
+
+/**
+ * struct prf_names - what the files of a DSO said when the profile was written
+ * @nr_dsos: number of mappings of the DSO
+ * @dsos: their positions among all DSOs of the run, ascending
+ * @nr_segments: number of segments
+ * @segments: executable segments
+ * @nr_functions: number of functions
+ * @functions: functions with ticks
+ * @nr_frames: number of inlined calls
+ * @frames: inlined calls with ticks
+ * @nr_spots: number of spots
+ * @spots: the buckets with ticks, by address
+ * @nr_lines: number of lines
+ * @lines: source lines of code with ticks, by address
+ */
+struct prf_names {
+	size_t nr_dsos;
+	uint32_t *dsos;
+	size_t nr_segments;
+	struct prf_segment *segments;
+	size_t nr_functions;
+	struct prf_function *functions;
+	size_t nr_frames;
+	struct prf_frame *frames;
+	size_t nr_spots;
+	struct prf_spot *spots;
+	size_t nr_lines;
+	struct prf_line *lines;
+};
+
+/**
+ * struct prf_block - contents of a NAMES record
+ * @data: the contents, uncompressed; the strings of @names are in it
+ * @size: size of the contents, in bytes
+ * @nr: number of DSOs
+ * @names: their names
+ */
+struct prf_block {
+	uint8_t *data;
+	size_t size;
+	size_t nr;
+	struct prf_names *names;
+};
+
+/**
  * struct prf_dso - an executable mapping
  * @start: first address; in a profile of a watch, which sees files and not
  *	addresses, any that no other DSO of the exec has
@@ -116,6 +270,7 @@ struct prf_symbol {
  * @nr_symbols: number of symbols
  * @symbols: functions that only the recording machine could name, sorted by
  *	address; they do not overlap
+ * @names: what its files said, or NULL; belongs to the run
  * @path: path of the file, or name of the mapping
  */
 struct prf_dso {
@@ -130,6 +285,7 @@ struct prf_dso {
 	struct prf_bucket *buckets;
 	size_t nr_symbols;
 	struct prf_symbol *symbols;
+	const struct prf_names *names;
 	char *path;
 };
 
@@ -140,7 +296,7 @@ struct prf_dso {
  * @start_ns: time of the exec, since the start of the run
  * @cpu_ns: CPU time, from the scheduler
  * @covered_ns: CPU time profiled
- * @ticks: all ticks: the sum of the next seven
+ * @ticks: all ticks: the sum of all outcomes
  * @counted: ticks in buckets, or in @kernel_count
  * @clipped: ticks dropped because their counter was full
  * @outside: ticks in no region
@@ -213,17 +369,20 @@ struct prf_host {
  * @wall_ns: duration
  * @period_ns: actual mean CPU time between ticks
  * @clock: enum prf_clock
- * @flags: PRF_FLAG_USER_ONLY
+ * @flags: PRF_FLAG_*
  * @exit_kind: enum prf_exit
  * @exit_code: exit status, or signal number
  * @cpu_ns: CPU time of the program and of those descendants that were waited
  *	for, by the kernel's accounting; 0 if unknown: then see the execs
  * @withheld: processes and execs that profil was not permitted to profile
  * @unfollowed: processes for which there was no room
+ * @kernel_unknown: a selection lacks PRF_UNKNOWN; not in the file
  * @nr: number of execs
  * @execs: in the order in which they started
  * @command: the command line, for display
  * @host: the machine
+ * @nr_blocks: number of NAMES records
+ * @blocks: NAMES records
  */
 struct prf {
 	uint64_t start_unix_ns;
@@ -236,10 +395,13 @@ struct prf {
 	uint64_t cpu_ns;
 	uint64_t withheld;
 	uint64_t unfollowed;
+	bool kernel_unknown;
 	size_t nr;
 	struct prf_exec *execs;
 	char *command;
 	struct prf_host host;
+	size_t nr_blocks;
+	struct prf_block *blocks;
 };
 
 /**
@@ -279,8 +441,15 @@ int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
 int prf_set_cgroup(struct prf_exec *exec, const char *cgroup);
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine);
+const char *prf_add_names(struct prf *prf, void *data, size_t size);
+void prf_drop_names(struct prf *prf);
+void prf_names_free(struct prf_names *names);
+void *prf_names_pack(const struct prf_names *names, size_t nr, size_t *size);
 uint64_t prf_dso_ticks(const struct prf_dso *dso);
-uint64_t prf_elsewhere(const struct prf_exec *exec);
+uint64_t *prf_count(struct prf_exec *exec, const struct prf_outcome *outcome);
+uint64_t prf_have(const struct prf_exec *exec,
+		  const struct prf_outcome *outcome);
+uint64_t prf_placed(const struct prf_exec *exec, enum prf_place place);
 void prf_remove_exec(struct prf *prf, size_t index);
 void prf_free(struct prf *prf);
 

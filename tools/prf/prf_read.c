@@ -7,6 +7,7 @@
  */
 #include <endian.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -14,7 +15,8 @@
 
 /*
  * A file being parsed. @at never exceeds @size; inside a record, @size is the
- * end of its payload. @total sums up all execs, @placed all buckets.
+ * end of its payload. @total sums up all execs, @placed all buckets, @unpacked
+ * all NAMES records.
  */
 struct in {
 	const uint8_t *data;
@@ -29,6 +31,7 @@ struct in {
 	bool has_hist;
 	bool has_symbols;
 	bool has_kernel;
+	size_t unpacked;
 };
 
 static int fail(struct in *in, size_t offset, const char *text)
@@ -141,7 +144,8 @@ static int read_run(struct in *in)
 	prf->wall_ns = take64(in);
 	prf->period_ns = take64(in);
 	if (take_small(in, PRF_CLOCK_PERF_EVENT_OPEN, &prf->clock) ||
-	    take_small(in, PRF_FLAG_USER_ONLY, &prf->flags) ||
+	    take_small(in, PRF_FLAG_USER_ONLY | PRF_FLAG_RECORDS_LOST,
+		       &prf->flags) ||
 	    take_small(in, in->version == 1 ? PRF_SIGNALLED : PRF_RUNNING,
 		       &prf->exit_kind))
 		return -1;
@@ -220,6 +224,8 @@ static int read_exec(struct in *in)
 	struct prf_exec numbers = {}, *exec;
 	const char *name, *reason, *cgroup = "";
 
+	if (in->prf->nr_blocks)
+		return fail(in, in->at, "an EXEC record after names");
 	if (want(in, in->version == 1 ? PRF_EXEC_SIZE_1 : PRF_EXEC_SIZE))
 		return -1;
 	numbers.pid = take32(in);
@@ -256,8 +262,9 @@ static int read_dso(struct in *in)
 	struct prf_dso numbers = { .bucket_bytes = 1 }, *dso;
 	const char *path;
 
-	if (!exec)
-		return fail(in, in->at, "a DSO record before any EXEC");
+	if (!exec || in->prf->nr_blocks)
+		return fail(in, in->at, exec ? "a DSO record after names" :
+			    "a DSO record before any EXEC");
 	if (want(in, PRF_DSO_SIZE))
 		return -1;
 	numbers.start = take64(in);
@@ -405,6 +412,55 @@ static int read_kernel(struct in *in)
 	return 0;
 }
 
+/* Decompress @packed bytes of a record to exactly @size bytes. */
+static uint8_t *unpack(struct in *in, size_t packed, size_t size)
+{
+	uint8_t *data = malloc(size);
+	uLongf length = size;
+
+	if (!data) {
+		no_memory(in);
+		return NULL;
+	}
+	if (uncompress(data, &length, in->data + in->at, packed) == Z_OK &&
+	    length == size)
+		return data;
+	free(data);
+	fail(in, in->at, "names that cannot be decompressed");
+	return NULL;
+}
+
+static int read_packed_names(struct in *in)
+{
+	size_t start = in->at, packed, size;
+	const char *problem;
+	uint8_t *data;
+
+	if (want(in, PRF_NAMES_SIZE))
+		return -1;
+	packed = take32(in);
+	size = take32(in);
+	if (packed > in->size - in->at)
+		return fail(in, start, "the record is too short");
+	if (!size || size > PRF_NAMES_MOST - in->unpacked)
+		return fail(in, in->at - 4, "more names than there can be");
+	in->unpacked += size;
+	data = unpack(in, packed, size);
+	if (!data)
+		return -1;
+	problem = prf_add_names(in->prf, data, size);
+	if (problem)
+		return fail(in, start, problem);
+	in->at += packed;
+	return take_padding(in);
+}
+
+static int skip(struct in *in)
+{
+	in->at = in->size;
+	return 0;
+}
+
 /* Parse the payload of a record; skip unknown types. */
 static int read_payload(struct in *in, uint32_t type)
 {
@@ -424,12 +480,11 @@ static int read_payload(struct in *in, uint32_t type)
 	case PRF_HOST:
 		return read_host(in);
 	case PRF_SYMBOLS:
-		if (in->version > 1)
-			return read_symbols(in);
-		/* fall through */
+		return in->version > 1 ? read_symbols(in) : skip(in);
+	case PRF_NAMES:
+		return in->version > 1 ? read_packed_names(in) : skip(in);
 	default:
-		in->at = in->size;
-		return 0;
+		return skip(in);
 	}
 }
 

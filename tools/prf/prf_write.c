@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -185,6 +186,26 @@ static void put_kernel(struct out *out, const struct prf_exec *exec)
 	put64(out, 0);
 }
 
+/* Errors are in errno */
+static int put_names(struct out *out, const struct prf_block *block)
+{
+	uLongf size = compressBound(block->size);
+	uint8_t *packed = malloc(size);
+
+	if (!packed || compress(packed, &size, block->data, block->size)) {
+		free(packed);
+		errno = ENOMEM;
+		return -1;
+	}
+	put_header(out, PRF_NAMES, PRF_NAMES_SIZE, size);
+	put32(out, size);
+	put32(out, block->size);
+	put(out, packed, size);
+	pad(out, size);
+	free(packed);
+	return 0;
+}
+
 static void put_end(struct out *out)
 {
 	uLong crc = out->crc;
@@ -249,6 +270,9 @@ int prf_write(FILE *file, const struct prf *prf)
 		}
 		put_kernel(&out, exec);
 	}
+	for (i = 0; i < prf->nr_blocks; i++)
+		if (put_names(&out, &prf->blocks[i]))
+			return -1;
 	put_end(&out);
 	return fflush(file) || ferror(file) ? -1 : 0;
 }

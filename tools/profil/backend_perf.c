@@ -29,11 +29,13 @@
 #include <unistd.h>
 
 #include "profil/backend.h"
+#include "profil/object.h"
 #include "profil/perf_period.h"
 #include "profil/perf_rings.h"
 #include "profil/perf_space.h"
 #include "profil/perf_table.h"
 #include "profil/record.h"
+#include "util/file.h"
 #include "util/term.h"
 
 /*
@@ -238,18 +240,18 @@ static bool is_anonymous(const char *path, uint64_t inode)
 
 /* What is mapped, as an object of the table; -1 if out of memory */
 static int object_of(struct perf *perf,
-		     const struct profil_watch_object *file, const char *path)
+		     const struct mapped *file, const char *path)
 {
 	if (!strcmp(path, "[vdso]"))
 		return PROFIL_OBJECT_VDSO;
-	if (is_anonymous(path, file->inode))
+	if (is_anonymous(path, file->seen.inode))
 		return PROFIL_OBJECT_ANONYMOUS;
 	return table_object(&perf->table, file, path);
 }
 
 static int map_object(struct perf *perf, struct process *process,
 		      const struct mapping *where,
-		      const struct profil_watch_object *file, const char *path)
+		      const struct mapped *file, const char *path)
 {
 	struct mapping mapping = *where;
 	int object = object_of(perf, file, path);
@@ -266,7 +268,10 @@ static int map_object(struct perf *perf, struct process *process,
 /* Add a line of /proc/PID/maps, if it is executable. */
 static int map_line(struct perf *perf, struct process *process, char *line)
 {
-	struct profil_watch_object file = { .pid = process->pid };
+	struct mapped file = {
+		.seen.pid = process->pid,
+		.first_ns = now_ns(),
+	};
 	struct mapping mapping;
 	unsigned int major, minor;
 	char flags[5];
@@ -275,10 +280,10 @@ static int map_line(struct perf *perf, struct process *process, char *line)
 	line[strcspn(line, "\n")] = '\0';
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %lld %n",
 		   &mapping.start, &mapping.end, flags, &mapping.offset,
-		   &major, &minor, (long long *)&file.inode, &path) < 7 ||
+		   &major, &minor, (long long *)&file.seen.inode, &path) < 7 ||
 	    flags[2] != 'x')
 		return 0;
-	file.device = makedev(major, minor);
+	file.seen.device = makedev(major, minor);
 	return map_object(perf, process, &mapping, &file, line + path);
 }
 
@@ -435,24 +440,30 @@ static void begin_image(struct perf *perf, struct process *process,
 static void take_mmap(struct perf *perf, const struct mmap_record *record)
 {
 	struct process *process = need_process(perf, record->pid);
-	const struct profil_watch_object file = {
-		.device = makedev(record->major, record->minor),
-		.inode = record->inode,
-		.pid = record->pid,
+	const struct mapped file = {
+		.seen.device = makedev(record->major, record->minor),
+		.seen.inode = record->inode,
+		.seen.generation = record->generation,
+		.seen.pid = record->pid,
+		.first_ns = id_of(&record->header)->time,
 	};
 	const struct mapping where = {
 		.start = record->start,
 		.end = record->start + record->length,
 		.offset = record->offset,
 	};
+	char *path;
 	int object;
 
 	if (!process)
 		return;
-	if (map_object(perf, process, &where, &file, record->path)) {
+	path = unrooted_path(record->pid, record->path);
+	if (!path || map_object(perf, process, &where, &file, path)) {
+		free(path);
 		perf->failed = true;
 		return;
 	}
+	free(path);
 	object = space_find(process->space, record->start)->object;
 	if (process->executes && object >= PROFIL_OBJECT_FILES)
 		begin_image(perf, process, object);
@@ -767,42 +778,54 @@ static uint64_t covered_ns(const struct perf *perf)
 	return events_ns > least_ns ? events_ns : least_ns;
 }
 
-/**
- * struct weights - to divide a number of ticks among the images
- * @ends: weight of a thread that has ended
- * @ticks: weight of a tick
- */
-struct weights {
-	double ends;
-	double ticks;
-};
-
-static double weight(const struct image *image, const struct weights *weights)
+static uint64_t ticks_of(const struct profil_watch_image *image)
 {
-	return weights->ends * image->ends + weights->ticks *
-		(image->seen.counted + image->seen.unresolved +
-		 image->seen.kernel);
+	return image->counted + image->unresolved + image->kernel;
 }
 
-/* Add ticks to a member of each image, so that the sum is exact. */
-static void divide(const struct table *table, uint64_t ticks, size_t member,
-		   const struct weights *weights)
+/*
+ * Divide lost ticks among the images by the threads of theirs that have ended,
+ * or by ticks if none has, so that the sum is exact.
+ */
+static void divide_lost(struct table *table, uint64_t lost, uint64_t ends)
 {
-	double sum = 0, part = 0;
 	uint64_t done = 0, next;
+	double sum = 0, part = 0;
 	uint32_t i;
 
 	for (i = 1; i < table->nr_images; i++)
-		sum += weight(&table->images[i], weights);
+		sum += ends ? table->images[i].ends :
+			      ticks_of(&table->images[i].seen);
 	for (i = 1; i < table->nr_images; i++) {
 		struct image *image = &table->images[i];
 
-		part += weight(image, weights);
-		next = i + 1 == table->nr_images || !sum ? ticks :
-			ticks * (part / sum);
-		*(uint64_t *)((char *)image + member) += next - done;
+		part += ends ? image->ends : ticks_of(&image->seen);
+		next = i + 1 == table->nr_images || !sum ? lost :
+			lost * (part / sum);
+		image->lost += next - done;
 		done = next;
 	}
+}
+
+/*
+ * Ticks in kernel mode that were not permitted belong to the image if there is
+ * only one. Otherwise nobody knows whose they are: they get one of their own.
+ */
+static void add_kernel(struct perf *perf, uint64_t ticks)
+{
+	static const struct profil_watch_image unknown = {
+		.comm = PRF_UNKNOWN,
+	};
+	int index = 1;
+
+	if (!ticks)
+		return;
+	if (perf->table.nr_images != 2)
+		index = table_image(&perf->table, &unknown, true);
+	if (index < 0)
+		perf->failed = true;
+	else
+		perf->table.images[index].seen.kernel += ticks;
 }
 
 /*
@@ -814,8 +837,6 @@ static void divide(const struct table *table, uint64_t ticks, size_t member,
  */
 static void account_for_missing(struct perf *perf)
 {
-	static const struct weights by_ends = { 1, 0 }, by_all = { 0.5, 1 },
-				    by_ticks = { 0, 1 };
 	uint64_t period_ns = perf->session->period_ns, ends = 0, lost;
 	uint64_t missing = (covered_ns(perf) + period_ns / 2) / period_ns -
 		perf->ticks;
@@ -827,15 +848,13 @@ static void account_for_missing(struct perf *perf)
 	lost = missing;
 	if (perf->attr.exclude_kernel && lost > ends / 2)
 		lost = ends / 2;
-	divide(table, missing - lost,
-	       offsetof(struct image, seen.kernel), &by_all);
-	divide(table, lost, offsetof(struct image, lost),
-	       ends ? &by_ends : &by_ticks);
+	divide_lost(table, lost, ends);
+	add_kernel(perf, missing - lost);
 }
 
 static void warn(const struct perf *perf)
 {
-	if (perf->missed || rings_full(perf->rings))
+	if (perf->session->prf.flags & PRF_FLAG_RECORDS_LOST)
 		term_warn("records of perf_event_open are lost, as profil was not let run in time: ticks, programs and libraries may be missing");
 	if (perf->throttled)
 		term_warn("the kernel has held back ticks %" PRIu64 " times: give a longer --interval, or see /proc/sys/kernel/perf_event_max_sample_rate",
@@ -853,8 +872,40 @@ static void account_for_time(const struct perf *perf)
 		struct image *image = &perf->table.images[i];
 
 		image->seen.cpu_time_ns = period_ns *
-			(image->seen.counted + image->seen.unresolved +
-			 image->seen.kernel + image->lost);
+			(ticks_of(&image->seen) + image->lost);
+	}
+}
+
+/* Has the file changed since it was mapped? Then its functions are others. */
+static bool has_changed(const struct session *session,
+			const struct mapped *file, const char *path)
+{
+	int64_t since_ns = file->first_ns - session->start_ns;
+	char *where = process_path(file->seen.pid, path);
+	struct stat now;
+	bool changed;
+
+	changed = where && !stat(where, &now) && file_changed_ns(&now) >
+		session->start_unix_ns + since_ns;
+	free(where);
+	return changed;
+}
+
+/* Have record_table() not read files that have changed. */
+static void mark_changed(struct perf *perf)
+{
+	struct table *table = &perf->table;
+	const char *path;
+	char *marked;
+	uint32_t i;
+
+	for (i = PROFIL_OBJECT_FILES; i < table->nr_objects; i++) {
+		path = table->names + table->objects[i].seen.path;
+		if (!has_changed(perf->session, &table->objects[i], path))
+			continue;
+		marked = deleted_path(path);
+		perf->failed |= !marked || table_rename(table, i, marked);
+		free(marked);
 	}
 }
 
@@ -895,6 +946,9 @@ static int end(struct session *session)
 	account_for_missing(perf);
 	account_for_time(perf);
 	session->prf.withheld += perf->withheld;
+	if (perf->missed || rings_full(perf->rings))
+		session->prf.flags |= PRF_FLAG_RECORDS_LOST;
+	mark_changed(perf);
 	failed = record(perf);
 	if (perf->failed) {
 		failed = -1;

@@ -93,11 +93,14 @@ static void parse(int argc, char **argv, struct session *session)
 		case 'P':
 			session->per_process = true;
 			break;
-		case 'i':
+		case OPTION_INTERACTIVE:
 			interactive = true;
 			break;
 		case OPTION_DOS:
 			session->dos = true;
+			break;
+		case OPTION_NO_NAMES:
+			session->no_names = true;
 			break;
 		case 'n':
 			misused("--top is for 'profil top'");

@@ -57,6 +57,28 @@ char *process_path(pid_t pid, const char *path)
 								    where;
 }
 
+/**
+ * unrooted_path() - path of a file in the mount namespace of a process
+ * @pid: the process; if it has ended, its root directory is unknown
+ * @path: path below the root directory of the process, which see chroot(2)
+ *
+ * Return: the path, to be freed, or NULL if out of memory.
+ */
+char *unrooted_path(pid_t pid, const char *path)
+{
+	char link[64], root[PATH_MAX], *where;
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	length = readlink(link, root, sizeof(root));
+	/* A directory outside our own root has no path */
+	if (length <= 1 || root[0] != '/' || path[0] != '/' ||
+	    is_elsewhere(pid))
+		return strdup(path);
+	return asprintf(&where, "%.*s%s", (int)length, root, path) < 0 ?
+		NULL : where;
+}
+
 /*
  * Is a file of a union the one that the module has seen? Its inode number has
  * that of its layer in the high bits, or is what it was before it was copied to
@@ -136,22 +158,36 @@ static void read_elf(struct object *object, int fd)
 	elf_end(elf);
 }
 
-static int mark_deleted(struct object *object)
-{
-	char *path;
-
-	if (asprintf(&path, "%s" DELETED, object->path) < 0)
-		return -1;
-	free(object->path);
-	object->path = path;
-	return 0;
-}
-
 static bool is_deleted(const char *path)
 {
 	size_t length = strlen(path), end = strlen(DELETED);
 
 	return length > end && !strcmp(path + length - end, DELETED);
+}
+
+/**
+ * deleted_path() - the path with which the kernel names a file that is gone
+ * @path: its path
+ *
+ * Return: the path, to be freed, or NULL if out of memory.
+ */
+char *deleted_path(const char *path)
+{
+	char *marked;
+
+	return asprintf(&marked, "%s%s", path, is_deleted(path) ? "" :
+			DELETED) < 0 ? NULL : marked;
+}
+
+static int mark_deleted(struct object *object)
+{
+	char *path = deleted_path(object->path);
+
+	if (!path)
+		return -1;
+	free(object->path);
+	object->path = path;
+	return 0;
 }
 
 /* Read the file, if it is still at its path. */

@@ -36,5 +36,7 @@ int object_vdso(struct object *object);
 void object_free(struct object *object);
 
 char *process_path(pid_t pid, const char *path);
+char *unrooted_path(pid_t pid, const char *path);
+char *deleted_path(const char *path);
 
 #endif /* OBJECT_H */

@@ -40,11 +40,12 @@ static const char usage[] =
 	"  -o, --output=FILE       write the profile to FILE (default ./PROGRAM.prf)\n"
 	"  -P, --per-process       write a file for each process, PROGRAM.PID.prf\n"
 	"      --dos               write PROGRAM.PRF for MS-DOS PROHIST as well\n"
-	"  -i, --interactive       ask for bucket, interval and arguments as MS-DOS\n"
+	"      --interactive       ask for bucket, interval and arguments as MS-DOS\n"
 	"                          PROFIL did; implies --dos\n"
-	"  -k, --kernel            count ticks in kernel mode by function, too (needs\n"
-	"                          CAP_PERFMON; always with --all)\n"
-	"      --user-only         leave out ticks in kernel mode\n"
+	"      --kernel=DETAIL     count ticks in kernel mode as a total (default), by\n"
+	"                          functions (needs CAP_PERFMON; default with --all),\n"
+	"                          or leave them out: none\n"
+	"      --no-names          put no names of functions into the profile\n"
 	"  -n, --top=N             with top: show N functions (default as many as the\n"
 	"                          terminal has room for, else 20)\n"
 	"      --help              show this help\n"
@@ -65,9 +66,9 @@ const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "per-process", no_argument, NULL, 'P' },
 	{ "dos", no_argument, NULL, OPTION_DOS },
-	{ "interactive", no_argument, NULL, 'i' },
-	{ "kernel", no_argument, NULL, 'k' },
-	{ "user-only", no_argument, NULL, OPTION_USER_ONLY },
+	{ "interactive", no_argument, NULL, OPTION_INTERACTIVE },
+	{ "kernel", required_argument, NULL, OPTION_KERNEL },
+	{ "no-names", no_argument, NULL, OPTION_NO_NAMES },
 	{ "top", required_argument, NULL, 'n' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -103,6 +104,15 @@ static uint32_t bucket_of(const char *text)
 	if (bucket & (bucket - 1))
 		misused(error);
 	return bucket;
+}
+
+static void set_kernel(struct session *session, const char *detail)
+{
+	session->kernel_set = true;
+	session->kernel = !strcmp(detail, "functions");
+	session->user_only = !strcmp(detail, "none");
+	if (!session->kernel && !session->user_only && strcmp(detail, "total"))
+		misused("--kernel must be total, functions or none");
 }
 
 static void set_target(struct session *session, enum target target)
@@ -179,7 +189,7 @@ bool common_option(struct session *session, int option, const char *argument)
 		return true;
 	case 'a':
 		set_target(session, TARGET_MACHINE);
-		session->kernel = true;
+		session->kernel |= !session->kernel_set;
 		return true;
 	case OPTION_DURATION:
 		session->duration_ns = 1000000000 *
@@ -194,11 +204,8 @@ bool common_option(struct session *session, int option, const char *argument)
 	case 'b':
 		session->bucket = bucket_of(argument);
 		return true;
-	case 'k':
-		session->kernel = true;
-		return true;
-	case OPTION_USER_ONLY:
-		session->user_only = true;
+	case OPTION_KERNEL:
+		set_kernel(session, argument);
 		return true;
 	case 'h':
 		term_say(usage, EXIT_FAILED);

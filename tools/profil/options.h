@@ -12,14 +12,16 @@
 #define MAX_BUCKET	4096
 
 enum {
-	OPTION_USER_ONLY = 256,
+	OPTION_KERNEL = 256,
 	OPTION_CGROUP,
 	OPTION_DURATION,
 	OPTION_USER,
 	OPTION_DOS,
+	OPTION_NO_NAMES,
+	OPTION_INTERACTIVE,
 };
 
-#define SHORT_OPTIONS "p:akt:b:o:Pin:"
+#define SHORT_OPTIONS "p:at:b:o:Pn:"
 
 extern const struct option long_options[];
 extern const char one_target[];

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dos/dos_prf.h"
+#include "profil/keep.h"
 #include "profil/output.h"
 #include "util/term.h"
 
@@ -40,21 +42,45 @@ static char *dos_path(const char *other)
 /* @path: NULL if there is no memory for it */
 static int say_error(const char *path)
 {
-	term_warn("%s%s%s", path ?: "", path ? ": " : "", strerror(errno));
+	term_warn("%s%s%s%s", path ?: "", path ? ": " : "", strerror(errno),
+		  errno == ENXIO ? "; start the reader of a FIFO first" : "");
 	return -1;
 }
 
-/* Check that the file is writable; @made: this created it. */
+/* Open a file for writing; a FIFO without waiting for its reader. */
+static int open_output(const char *path, int flags)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags,
+		      0666);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, 0);
+	return fd;
+}
+
+static FILE *open_stream(const char *path)
+{
+	int fd = open_output(path, O_TRUNC);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+/*
+ * Check that the file is writable; @made: this created it. A FIFO stays open
+ * until profil ends: its reader would see the end of the file.
+ */
 static int check_file(const char *path, bool *made)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open_output(path, O_EXCL);
+	struct stat status;
 
 	*made = fd >= 0;
 	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CLOEXEC);
+		fd = open_output(path, 0);
 	if (fd < 0)
 		return say_error(path);
-	close(fd);
+	if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
+		close(fd);
 	return 0;
 }
 
@@ -126,7 +152,7 @@ void save_nothing(const struct session *session)
 
 static int save_native(const struct prf *prf, const char *path)
 {
-	FILE *file = fopen(path, "we");
+	FILE *file = open_stream(path);
 	int failed = !file || prf_write(file, prf);
 
 	if (file && fclose(file))
@@ -144,7 +170,7 @@ static int write_dos(const struct session *session, const struct prf *prf,
 
 	if (dos_prf_make(prf, 1, program, session->paragraphs, &dos))
 		return -1;
-	file = fopen(path, "we");
+	file = open_stream(path);
 	failed = !file || dos_prf_write(file, &dos);
 	if (file && fclose(file))
 		failed = -1;
@@ -197,11 +223,14 @@ static void say_result(const struct prf *prf, const char *path)
 		  "; a shorter --interval gives more");
 }
 
-static int save_prf(const struct session *session, const struct prf *prf,
+static int save_prf(const struct session *session, struct prf *prf,
 		    const char *path)
 {
-	int failed = save_native(prf, path);
+	int failed;
 
+	keep_names(session, prf);
+	failed = save_native(prf, path);
+	prf_drop_names(prf);
 	if (failed) {
 		save_nothing(session);
 		return failed;
@@ -273,7 +302,7 @@ static struct prf part_of(const struct session *session, pid_t pid)
 	return part;
 }
 
-static int save_process(const struct session *session, const struct prf *part,
+static int save_process(const struct session *session, struct prf *part,
 			unsigned int same)
 {
 	char *path = name_process(session, part, same);

@@ -51,6 +51,36 @@ static int add_name(struct table *table, const char *name)
 	return at;
 }
 
+/* Are they the same file? /proc/PID/maps does not have the generation. */
+static bool is_same(struct profil_watch_object *a,
+		    const struct profil_watch_object *b)
+{
+	if (a->inode != b->inode || a->device != b->device ||
+	    (a->generation && b->generation && a->generation != b->generation))
+		return false;
+	if (!a->generation)
+		a->generation = b->generation;
+	return true;
+}
+
+/**
+ * table_rename() - give an object another path
+ * @table: the table
+ * @object: its index
+ * @path: the path
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int table_rename(struct table *table, uint32_t object, const char *path)
+{
+	int name = add_name(table, path);
+
+	if (name < 0)
+		return -1;
+	table->objects[object].seen.path = name;
+	return 0;
+}
+
 /**
  * table_object() - find a file by its numbers, or add it
  * @table: the table
@@ -59,28 +89,23 @@ static int add_name(struct table *table, const char *name)
  *
  * Return: its index, or -1 if out of memory.
  */
-int table_object(struct table *table, const struct profil_watch_object *file,
+int table_object(struct table *table, const struct mapped *file,
 		 const char *path)
 {
-	struct profil_watch_object *objects;
 	uint32_t i = PROFIL_OBJECT_FILES;
-	int name;
+	struct mapped *objects;
 
 	for (; i < table->nr_objects; i++)
-		if (table->objects[i].inode == file->inode &&
-		    table->objects[i].device == file->device &&
-		    table->objects[i].generation == file->generation)
+		if (is_same(&table->objects[i].seen, &file->seen))
 			return i;
 	/* PROFIL_OBJECT_FILES is a power of two, as array_grow() needs */
 	objects = array_grow(table->objects, i, sizeof(*objects));
 	if (!objects)
 		return -1;
 	table->objects = objects;
-	name = add_name(table, path);
-	if (name < 0)
-		return -1;
 	objects[i] = *file;
-	objects[i].path = name;
+	if (table_rename(table, i, path))
+		return -1;
 	return table->nr_objects++;
 }
 

@@ -23,6 +23,16 @@ struct image {
 };
 
 /**
+ * struct mapped - an object of the table, and what the module's do not have
+ * @seen: the object
+ * @first_ns: time at which it was mapped for the first time
+ */
+struct mapped {
+	struct profil_watch_object seen;
+	uint64_t first_ns;
+};
+
+/**
  * struct table - a table that grows as needed
  * @shift: binary logarithm of the bytes of code in a bucket
  * @nr_images: number of images; image 0 has no ticks
@@ -40,7 +50,7 @@ struct table {
 	uint32_t nr_images;
 	struct image *images;
 	uint32_t nr_objects;
-	struct profil_watch_object *objects;
+	struct mapped *objects;
 	size_t names_size;
 	char *names;
 	size_t nr_buckets;
@@ -51,8 +61,9 @@ struct table {
 int table_init(struct table *table, uint32_t shift);
 void table_free(struct table *table);
 
-int table_object(struct table *table, const struct profil_watch_object *file,
+int table_object(struct table *table, const struct mapped *file,
 		 const char *path);
+int table_rename(struct table *table, uint32_t object, const char *path);
 int table_image(struct table *table, const struct profil_watch_image *image,
 		bool separate);
 int table_count(struct table *table, uint32_t image, uint32_t object,

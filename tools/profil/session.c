@@ -88,7 +88,7 @@ static const char *remedy_of_permission(const struct session *session)
 		return "; only root, or a process with CAP_PERFMON, may profile other users";
 	default:
 		if (session->kernel)
-			return "; --kernel needs root, or CAP_PERFMON";
+			return "; --kernel=functions needs root, or CAP_PERFMON";
 		return "; it belongs to another user, or has more rights than you: run profil as root or with CAP_PERFMON";
 	}
 }
@@ -189,7 +189,7 @@ static int use_perf(struct session *session, const char *failed, int error)
 			  also, strerror(errno));
 		return -1;
 	}
-	term_warn("using perf_event_open%s: no ticks of what lives less than %.3f ms",
+	term_warn("using perf_event_open%s: processes that live less than %.3f ms get no ticks",
 		  session->user_only && !user_only ?
 		  ", in user mode only (see /proc/sys/kernel/perf_event_paranoid)" :
 		  "", session->period_ns / 1e6);

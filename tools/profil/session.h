@@ -59,6 +59,8 @@ enum target {
  * @dos: write a file for MS-DOS PROHIST as well
  * @paragraphs: paragraphs of 16 bytes in each bucket of that file; 0 for as few
  *	as fit
+ * @kernel_set: the user has chosen @kernel or @user_only
+ * @no_names: keep no names of functions in the profile
  * @kernel: count ticks in kernel mode by function, too
  * @user_only: leave out ticks in kernel mode
  * @clock: enum prf_clock
@@ -92,6 +94,8 @@ struct session {
 	bool per_process;
 	bool dos;
 	uint64_t paragraphs;
+	bool kernel_set;
+	bool no_names;
 	bool kernel;
 	bool user_only;
 	uint32_t clock;

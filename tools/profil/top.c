@@ -139,7 +139,8 @@ static int add_named(const struct prf_dso *dso)
 {
 	struct symbols symbols;
 	int failed = symbols_open(&symbols, dso->path, dso) ||
-		symbols_add(&symbols, dso) || add_buckets(dso, &symbols);
+		symbols_add(&symbols, dso) || symbols_sort(&symbols) ||
+		add_buckets(dso, &symbols);
 
 	symbols_close(&symbols);
 	return failed;
@@ -170,7 +171,7 @@ static int add_exec(const struct prf_exec *exec)
 		if (add_dso(&exec->dsos[i]))
 			return -1;
 	return add_whole("[kernel]", exec->kernel_count) ||
-		add_whole("[elsewhere]", prf_elsewhere(exec)) ? -1 : 0;
+		add_whole("[elsewhere]", prf_placed(exec, PRF_ELSEWHERE)) ? -1 : 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -376,6 +377,7 @@ static void parse(int argc, char **argv, struct session *session)
 		case 'P':
 		case 'i':
 		case OPTION_DOS:
+		case OPTION_NO_NAMES:
 			misused("the live view writes no file");
 		default:
 			/* getopt_long() has printed the reason */

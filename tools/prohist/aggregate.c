@@ -86,12 +86,12 @@ static void add_key(struct sum *sum, struct key key)
 	struct key *new = malloc(sizeof(*new));
 
 	if (!new)
-		err(1, NULL);
+		err(2, NULL);
 	*new = key;
 	new->index = sum->nr_dsos - 1;
 	new->path = sum->dsos[new->index].path;
 	if (!tsearch(new, &sum->keys, compare))
-		err(1, NULL);
+		err(2, NULL);
 }
 
 static struct sum_dso *get_dso(struct sum *sum, enum sum_class class,
@@ -111,9 +111,7 @@ static struct sum_dso *get_dso(struct sum *sum, enum sum_class class,
 	memcpy(dso->build_id, mapping->build_id, mapping->build_id_len);
 	add_key(sum, key_of(class, mapping));
 	if (symbols_open(&dso->symbols, dso->path, mapping))
-		err(1, NULL);
-	if (symbols_known(&dso->symbols))
-		symbols_text(&dso->symbols, &dso->start, &dso->end);
+		err(2, NULL);
 	return dso;
 }
 
@@ -122,7 +120,7 @@ static void widen(struct sum_dso *dso, const struct prf_dso *mapping)
 {
 	uint64_t end = mapping->pgoff + (mapping->end - mapping->start);
 
-	if (symbols_known(&dso->symbols) || dso->path[0] == '[')
+	if (dso->path[0] == '[')
 		return;
 	if (!dso->end || mapping->pgoff < dso->start)
 		dso->start = mapping->pgoff;
@@ -130,13 +128,38 @@ static void widen(struct sum_dso *dso, const struct prf_dso *mapping)
 		dso->end = end;
 }
 
-static void add_bucket(struct sum_dso *dso,
+/*
+ * Add the names that a profile has. They may be the first to say which address
+ * an offset in the file has.
+ */
+static void add_names(struct sum_dso *dso, const struct prf *run,
+		      const struct prf_dso *mapping)
+{
+	bool known = symbols_known(&dso->symbols);
+	size_t i;
+
+	symbols_date(&dso->symbols, mapping, run->start_unix_ns);
+	if (symbols_add(&dso->symbols, mapping))
+		err(2, NULL);
+	if (!symbols_known(&dso->symbols)) {
+		widen(dso, mapping);
+		return;
+	}
+	symbols_text(&dso->symbols, &dso->start, &dso->end);
+	for (i = 0; !known && i < dso->nr_buckets; i++)
+		dso->buckets[i].address = symbols_link(&dso->symbols,
+						       dso->buckets[i].address);
+}
+
+static void add_bucket(struct sum *sum, struct sum_dso *dso,
 		       const struct sum_bucket *bucket)
 {
 	dso->buckets = one_more(dso->buckets, dso->nr_buckets,
 				sizeof(*bucket));
 	dso->buckets[dso->nr_buckets++] = *bucket;
 	dso->ticks += bucket->ticks;
+	dso->ns += bucket->ns;
+	sum->squares += bucket->ns * bucket->ns / bucket->ticks;
 }
 
 static void add_mapping(struct sum *sum, const struct prf *run,
@@ -148,10 +171,7 @@ static void add_mapping(struct sum *sum, const struct prf *run,
 
 	if (!dso->mapping)
 		dso->mapping = mapping;
-	widen(dso, mapping);
-	symbols_date(&dso->symbols, run->start_unix_ns);
-	if (symbols_add(&dso->symbols, mapping))
-		err(1, NULL);
+	add_names(dso, run, mapping);
 	for (i = 0; i < mapping->nr; i++) {
 		const struct prf_bucket *bucket = &mapping->buckets[i];
 		const struct sum_bucket new = {
@@ -162,7 +182,7 @@ static void add_mapping(struct sum *sum, const struct prf *run,
 			.ns = (double)bucket->count * run->period_ns,
 		};
 
-		add_bucket(dso, &new);
+		add_bucket(sum, dso, &new);
 		sum->bucket_ticks += bucket->count;
 	}
 }
@@ -188,7 +208,7 @@ static void add_whole(struct sum *sum, enum sum_class class, uint64_t ticks,
 	const struct prf_dso mapping = whole(class);
 
 	if (ticks)
-		add_bucket(get_dso(sum, class, &mapping), &bucket);
+		add_bucket(sum, get_dso(sum, class, &mapping), &bucket);
 }
 
 static void add_missed(struct sum *sum, const struct prf_exec *exec)
@@ -207,26 +227,23 @@ static void add_exec(struct sum *sum, const struct prf *run,
 	struct prf_exec *numbers = &sum->numbers;
 	size_t i;
 
+	for (i = 0; i < PRF_OUTCOMES; i++)
+		*prf_count(numbers, &prf_outcomes[i]) +=
+			prf_have(exec, &prf_outcomes[i]);
 	numbers->cpu_ns += exec->cpu_ns;
 	numbers->covered_ns += exec->covered_ns;
 	numbers->ticks += exec->ticks;
-	numbers->counted += exec->counted;
-	numbers->clipped += exec->clipped;
-	numbers->outside += exec->outside;
-	numbers->lost += exec->lost;
-	numbers->left_out += exec->left_out;
-	numbers->coarse += exec->coarse;
-	numbers->unresolved += exec->unresolved;
 	numbers->kernel += exec->kernel;
 	numbers->unfollowed += exec->unfollowed;
-	numbers->unselected += exec->unselected;
 	for (i = 0; i < exec->nr; i++)
 		if (exec->dsos[i].nr)
 			add_mapping(sum, run, &exec->dsos[i]);
 	sum->bucket_ticks += exec->kernel_count;
-	add_whole(sum, SUM_KERNEL, exec->kernel_count + exec->left_out,
+	add_whole(sum, SUM_KERNEL,
+		  exec->kernel_count + prf_placed(exec, PRF_IN_KERNEL),
 		  run->period_ns);
-	add_whole(sum, SUM_OTHER, prf_elsewhere(exec), run->period_ns);
+	add_whole(sum, SUM_OTHER, prf_placed(exec, PRF_ELSEWHERE),
+		  run->period_ns);
 	if (exec->reach == PRF_NOT_REACHED)
 		add_missed(sum, exec);
 }
@@ -250,6 +267,10 @@ void sum_add(struct sum *sum, const struct prf *prf)
 		sum->clock = 0;
 	if (prf->flags & PRF_FLAG_USER_ONLY)
 		sum->user_only = true;
+	if (prf->flags & PRF_FLAG_RECORDS_LOST)
+		sum->records_lost = true;
+	if (prf->kernel_unknown)
+		sum->kernel_unknown = true;
 	sum->files++;
 	sum->wall_ns += prf->wall_ns;
 	for (i = 0; i < prf->nr; i++)
@@ -277,8 +298,8 @@ static int more_first(const void *a, const void *b)
 {
 	const struct sum_function *f = a, *g = b;
 
-	if (f->ticks != g->ticks)
-		return f->ticks < g->ticks ? 1 : -1;
+	if (f->ns != g->ns)
+		return f->ns < g->ns ? 1 : -1;
 	return same_first(a, b);
 }
 
@@ -294,13 +315,13 @@ static char *function_name(const struct sum_piece *piece)
 		return copy(piece->name);
 	stream = open_memstream(&name, &size);
 	if (!stream)
-		err(1, NULL);
+		err(2, NULL);
 	fprintf(stream, "%s (inlined in ", inlines->list[0].name);
 	for (i = 1; i < inlines->nr; i++)
 		fprintf(stream, "%s, ", inlines->list[i].name);
 	fprintf(stream, "%s)", piece->name);
 	if (fclose(stream))
-		err(1, NULL);
+		err(2, NULL);
 	return name;
 }
 
@@ -319,6 +340,7 @@ static void add_functions(struct sum *sum, size_t index)
 		function->piece = &dso->pieces[i];
 		function->dso = index;
 		function->ticks = dso->pieces[i].ticks;
+		function->ns = dso->pieces[i].ns;
 	}
 }
 
@@ -330,6 +352,7 @@ static void merge_functions(struct sum *sum)
 	for (i = 0; i < sum->nr_functions; i++) {
 		if (nr && !same_first(&list[nr - 1], &list[i])) {
 			list[nr - 1].ticks += list[i].ticks;
+			list[nr - 1].ns += list[i].ns;
 			free(list[i].name);
 			continue;
 		}
@@ -344,8 +367,8 @@ static int by_class(const void *a, const void *b)
 
 	if (d->class != e->class)
 		return d->class < e->class ? -1 : 1;
-	if (d->ticks != e->ticks)
-		return d->ticks < e->ticks ? 1 : -1;
+	if (d->ns != e->ns)
+		return d->ns < e->ns ? 1 : -1;
 	return strcmp(d->path, e->path);
 }
 
@@ -381,7 +404,9 @@ void sum_finish(struct sum *sum)
 		sum->nr_pieces += dso->nr_pieces;
 		add_functions(sum, i);
 		sum->classes[dso->class] += dso->ticks;
+		sum->classes_ns[dso->class] += dso->ns;
 		sum->placed += dso->ticks;
+		sum->placed_ns += dso->ns;
 	}
 	if (sum->nr_functions) {
 		qsort(sum->functions, sum->nr_functions,
@@ -390,6 +415,23 @@ void sum_finish(struct sum *sum)
 		qsort(sum->functions, sum->nr_functions,
 		      sizeof(*sum->functions), more_first);
 	}
+}
+
+/**
+ * sum_runs() - sum up several profiles
+ * @sum: zeroed; to be freed
+ * @runs: the profiles
+ * @nr: their number
+ * @inlined: whether inlined functions count for themselves
+ */
+void sum_runs(struct sum *sum, const struct prf *runs, size_t nr, bool inlined)
+{
+	size_t i;
+
+	sum->inlined = inlined;
+	for (i = 0; i < nr; i++)
+		sum_add(sum, &runs[i]);
+	sum_finish(sum);
 }
 
 /** sum_dso() - find the DSO of a mapping; NULL if it has no ticks */
@@ -416,7 +458,7 @@ const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class)
 static double untimed_ns(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
-	double missing = (numbers->lost + numbers->clipped) * sum->period_ns;
+	double missing = prf_placed(numbers, PRF_MISSING) * sum->period_ns;
 
 	if (numbers->cpu_ns > numbers->covered_ns)
 		missing += numbers->cpu_ns - numbers->covered_ns;
@@ -424,11 +466,11 @@ static double untimed_ns(const struct sum *sum)
 }
 
 /* Share of that time in itself and the time of ticks, from 0 to 1 */
-static double untimed_beside(const struct sum *sum, uint64_t ticks)
+static double untimed_beside(const struct sum *sum, double ns)
 {
 	double missing = untimed_ns(sum);
 
-	return missing > 0 ? missing / (missing + ticks * sum->period_ns) : 0;
+	return missing > 0 ? missing / (missing + ns) : 0;
 }
 
 /**
@@ -438,36 +480,61 @@ static double untimed_beside(const struct sum *sum, uint64_t ticks)
  */
 double sum_untimed(const struct sum *sum)
 {
-	return untimed_beside(sum, sum->placed + sum->numbers.unselected);
+	return untimed_beside(sum, sum->placed_ns + sum->period_ns *
+			      prf_placed(&sum->numbers, PRF_UNSELECTED));
 }
 
 /** sum_adds_up() - is every tick accounted for? */
 bool sum_adds_up(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
+	uint64_t ticks = 0;
+	int i;
 
-	return numbers->ticks == numbers->counted + numbers->clipped +
-		numbers->outside + numbers->lost + numbers->left_out +
-		numbers->coarse + numbers->unresolved + numbers->unselected &&
-		numbers->counted == sum->bucket_ticks;
+	for (i = 0; i < PRF_OUTCOMES; i++)
+		ticks += prf_have(numbers, &prf_outcomes[i]);
+	return numbers->ticks == ticks && numbers->counted == sum->bucket_ticks;
 }
 
-/** sum_placed_ns() - CPU time of the ticks in any of the classes */
-double sum_placed_ns(const struct sum *sum)
+/** sum_meaning() - what became of the ticks of an outcome */
+const char *sum_meaning(const struct sum *sum,
+			const struct prf_outcome *outcome)
 {
-	double ns = 0;
-	size_t i, j;
-
-	for (i = 0; i < sum->nr_dsos; i++)
-		for (j = 0; j < sum->dsos[i].nr_buckets; j++)
-			ns += sum->dsos[i].buckets[j].ns;
-	return ns;
+	if (outcome->offset != offsetof(struct prf_exec, lost))
+		return outcome->meaning;
+	if (sum->records_lost)
+		return "not counted: a ring was full, as profil was not let run, or the thread ended";
+	if (sum->clock == PRF_CLOCK_PERF_EVENT_OPEN)
+		return "not counted: the thread ended before its next tick";
+	return outcome->meaning;
 }
 
-/** sum_percent() - share of all ticks in any of the classes, in percent */
-double sum_percent(const struct sum *sum, uint64_t ticks)
+/**
+ * sum_weight() - number of ticks, all of one period, that know as much
+ *
+ * The ticks of files with different periods have different times.
+ */
+double sum_weight(const struct sum *sum)
 {
-	return sum->placed ? 100.0 * ticks / sum->placed : 0;
+	return sum->squares > 0 ?
+		sum->placed_ns * sum->placed_ns / sum->squares : 0;
+}
+
+/**
+ * sum_scaled() - CPU time as a number of ticks of the mean period
+ *
+ * For formats that have one number for each function. It is the number of ticks
+ * if all files have the same period.
+ */
+uint64_t sum_scaled(const struct sum *sum, double ns)
+{
+	return llround(ns / sum->placed_ns * sum->placed);
+}
+
+/** sum_percent() - share of the CPU time of all ticks placed, in percent */
+double sum_percent(const struct sum *sum, double ns)
+{
+	return sum->placed_ns > 0 ? 100 * ns / sum->placed_ns : 0;
 }
 
 /**
@@ -476,16 +543,17 @@ double sum_percent(const struct sum *sum, uint64_t ticks)
  * Uses the normal approximation. If much of the CPU time has no ticks, all of
  * that time may belong to this share, or none of it.
  */
-double sum_error(const struct sum *sum, uint64_t ticks)
+double sum_error(const struct sum *sum, double ns)
 {
-	double share = sum_percent(sum, ticks) / 100;
-	double untimed = untimed_beside(sum, sum->placed);
+	double share = sum_percent(sum, ns) / 100;
+	double untimed = untimed_beside(sum, sum->placed_ns);
 	double error = 0;
 
 	if (untimed > SUM_UNTIMED)
 		error = untimed * fmax(share, 1 - share);
 	if (sum->placed)
-		error += 1.96 * sqrt(share * (1 - share) / sum->placed);
+		error += 1.96 * sqrt(fmax(share * (1 - share), 0) /
+				     sum_weight(sum));
 	return 100 * fmin(error, 1);
 }
 

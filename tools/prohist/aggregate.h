@@ -27,16 +27,16 @@ enum sum_class {
  * struct sum_bucket - ticks of a range of text
  * @address: link-time address, or the file offset if that is unknown
  * @bytes: bytes of text
+ * @piece: index of its piece, after sum_finish()
  * @ticks: ticks in all files
  * @ns: CPU time of the ticks: each counts the period of its file
- * @piece: index of its piece, after sum_finish()
  */
 struct sum_bucket {
 	uint64_t address;
-	uint64_t bytes;
+	uint32_t bytes;
+	uint32_t piece;
 	uint64_t ticks;
 	double ns;
-	size_t piece;
 };
 
 /**
@@ -47,6 +47,7 @@ struct sum_bucket {
  * @start: its first address
  * @end: first address after it
  * @ticks: ticks in all of its buckets
+ * @ns: their CPU time
  * @first: index of its first bucket
  * @nr: number of buckets
  */
@@ -57,6 +58,7 @@ struct sum_piece {
 	uint64_t start;
 	uint64_t end;
 	uint64_t ticks;
+	double ns;
 	size_t first;
 	size_t nr;
 };
@@ -68,6 +70,7 @@ struct sum_piece {
  * @build_id_len: bytes of @build_id, 0 if the DSO has none
  * @build_id: build ID of the file
  * @ticks: ticks in all of its buckets
+ * @ns: their CPU time
  * @start: first address of its text
  * @end: first address after its text; 0 if the DSO has only a name
  * @mapping: its first mapping with ticks, valid as long as the profile; NULL if
@@ -85,6 +88,7 @@ struct sum_dso {
 	uint32_t build_id_len;
 	uint8_t build_id[PRF_BUILD_ID];
 	uint64_t ticks;
+	double ns;
 	uint64_t start;
 	uint64_t end;
 	const struct prf_dso *mapping;
@@ -102,12 +106,14 @@ struct sum_dso {
  * @piece: one of its pieces
  * @dso: index of its DSO
  * @ticks: ticks in all of its buckets
+ * @ns: their CPU time
  */
 struct sum_function {
 	char *name;
 	const struct sum_piece *piece;
 	size_t dso;
 	uint64_t ticks;
+	double ns;
 };
 
 /**
@@ -127,6 +133,8 @@ struct sum_missed {
  * @files: number of files
  * @clock: enum prf_clock; 0 if the files differ
  * @user_only: whether any file lacks ticks in kernel mode
+ * @records_lost: whether a ring was full while any was recorded
+ * @kernel_unknown: whether any lacks those of the programs selected
  * @period_ns: mean period of all ticks
  * @wall_ns: sum of the files' durations
  * @time_ns: CPU time of the ticks: each counts the period of its file
@@ -134,7 +142,10 @@ struct sum_missed {
  * @withheld: processes and execs that profil was not permitted to profile
  * @bucket_ticks: ticks in buckets or counted for the kernel
  * @placed: ticks in any of the classes
+ * @placed_ns: their CPU time, of which all shares are
+ * @squares: sum of the squares of the CPU times of these ticks
  * @classes: ticks in each class
+ * @classes_ns: their CPU time
  * @nr_dsos: number of DSOs
  * @dsos: DSOs; after sum_finish() sorted by class, then by ticks, most first
  * @keys: finds a DSO; private to aggregate.c
@@ -150,6 +161,8 @@ struct sum {
 	unsigned int files;
 	uint32_t clock;
 	bool user_only;
+	bool records_lost;
+	bool kernel_unknown;
 	double period_ns;
 	double wall_ns;
 	double time_ns;
@@ -157,7 +170,10 @@ struct sum {
 	uint64_t withheld;
 	uint64_t bucket_ticks;
 	uint64_t placed;
+	double placed_ns;
+	double squares;
 	uint64_t classes[SUM_CLASSES];
+	double classes_ns[SUM_CLASSES];
 	size_t nr_dsos;
 	struct sum_dso *dsos;
 	void *keys;
@@ -170,6 +186,7 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
+void sum_runs(struct sum *sum, const struct prf *runs, size_t nr, bool inlined);
 void sum_find_pieces(struct sum_dso *dso, bool inlined);
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);
@@ -179,10 +196,13 @@ const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping);
 const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);
 double sum_untimed(const struct sum *sum);
-double sum_placed_ns(const struct sum *sum);
+double sum_weight(const struct sum *sum);
+uint64_t sum_scaled(const struct sum *sum, double ns);
 bool sum_adds_up(const struct sum *sum);
-double sum_percent(const struct sum *sum, uint64_t ticks);
-double sum_error(const struct sum *sum, uint64_t ticks);
+const char *sum_meaning(const struct sum *sum,
+			const struct prf_outcome *outcome);
+double sum_percent(const struct sum *sum, double ns);
+double sum_error(const struct sum *sum, double ns);
 const char *sum_class_name(enum sum_class class);
 const char *sum_dso_name(const struct sum *sum, size_t dso);
 const char *sum_innermost(const struct sum_piece *piece);

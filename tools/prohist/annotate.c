@@ -53,7 +53,8 @@ static void print_source(struct annotation *annotation,
 		putchar(':');
 	}
 	printf("%d", place.line);
-	source = source_find(&annotation->sources, place.file);
+	source = source_find(&annotation->sources, place.file,
+			     annotation->listing.dso->symbols.owner);
 	text = source_line(source, place.line, &length);
 	if (text) {
 		fputs("  ", stdout);
@@ -69,7 +70,7 @@ static void print_instruction(struct annotation *annotation, size_t i)
 	const struct instruction *instruction =
 		&listing->instructions.list[i];
 	uint64_t ticks = listing->ticks[i];
-	double percent = 100.0 * ticks / listing->piece->ticks;
+	double percent = 100 * listing->ns[i] / listing->piece->ns;
 
 	if (ticks)
 		printf("%10" PRIu64 " %5.1f %%", ticks, percent);
@@ -108,8 +109,8 @@ static void print_heading(const struct sum *sum, const struct listing *listing)
 	fputs(" (", stdout);
 	term_name(listing->dso->path);
 	printf(")\n%" PRIu64 " ticks, %.1f %% +- %.1f %% of all; buckets of %" PRIu64 " byte%s\n",
-	       piece->ticks, sum_percent(sum, piece->ticks),
-	       sum_error(sum, piece->ticks), bytes, bytes == 1 ? "" : "s");
+	       piece->ticks, sum_percent(sum, piece->ns),
+	       sum_error(sum, piece->ns), bytes, bytes == 1 ? "" : "s");
 	if (listing->dso->symbols.problem)
 		printf("%s\n", listing->dso->symbols.problem);
 	print_edges(listing);
@@ -125,9 +126,9 @@ static int annotate(struct annotation *annotation)
 	const struct sum_piece *piece = listing->piece;
 	size_t i;
 
-	if (!symbols_known(&dso->symbols)) {
+	if (!symbols_have_file(&dso->symbols)) {
 		term_warn("%s (%s): %s", piece->name, dso->path,
-		      dso->symbols.problem ?: "there is no file of it");
+		      dso->symbols.no_file ?: "there is no file of it");
 		return -1;
 	}
 	if (listing_make(listing))
@@ -172,7 +173,7 @@ int print_annotated(const struct report *report)
 	size_t i, j;
 
 	if (!wanted)
-		err(1, NULL);
+		err(2, NULL);
 	for (i = 0; i < sum->nr_dsos; i++) {
 		const struct sum_dso *dso = &sum->dsos[i];
 

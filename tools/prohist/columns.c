@@ -131,7 +131,7 @@ void columns_heading(struct columns *columns, const struct rows *rows)
 	FILE *stream = open_memstream(&text, &size);
 
 	if (!stream)
-		err(1, NULL);
+		err(2, NULL);
 	find_widths(columns, rows);
 	for (id = columns->ids; *id != COLUMN_END; id++) {
 		const char *heading = known[*id].heading;
@@ -147,7 +147,7 @@ void columns_heading(struct columns *columns, const struct rows *rows)
 			fprintf(stream, "  %*s", columns->width[*id], "");
 	}
 	if (fclose(stream))
-		err(1, NULL);
+		err(2, NULL);
 	term_heading(columns->term, text);
 	free(text);
 }
@@ -163,14 +163,14 @@ static void print_number(const struct columns *columns, enum column_id id,
 		printf("%*" PRIu64, width, row->ticks);
 		break;
 	case COLUMN_PERCENT:
-		printf("%*.1f %%", width - 2, sum_percent(sum, row->ticks));
+		printf("%*.1f %%", width - 2, sum_percent(sum, row->ns));
 		break;
 	case COLUMN_ERROR:
-		printf(" +-%*.1f %%", width - 5, sum_error(sum, row->ticks));
+		printf(" +-%*.1f %%", width - 5, sum_error(sum, row->ns));
 		break;
 	case COLUMN_SO_FAR:
 		printf("%*.1f %%", width - 2,
-		       sum_percent(sum, columns->so_far));
+		       sum_percent(sum, columns->so_far_ns));
 		break;
 	case COLUMN_TIME:
 		printf("%*.3f", width, row->ns / 1e9);
@@ -183,8 +183,8 @@ static void print_number(const struct columns *columns, enum column_id id,
 	}
 }
 
-static void print_text(const struct columns *columns, enum column_id id,
-		       const struct row *row, bool last)
+static void put_name(const struct columns *columns, enum column_id id,
+		     const struct row *row, bool last)
 {
 	const char *text = text_of(id, row);
 	int pad = columns->width[id] - length_of(text);
@@ -208,6 +208,7 @@ void columns_print(struct columns *columns, const struct row *row)
 	int width;
 
 	columns->so_far += row->ticks;
+	columns->so_far_ns += row->ns;
 	for (id = columns->ids; *id != COLUMN_END; id++) {
 		if (*id == COLUMN_NAME) {
 			printf(" ");
@@ -216,12 +217,12 @@ void columns_print(struct columns *columns, const struct row *row)
 		if (*id == COLUMN_BAR) {
 			printf("  ");
 			width = term_bar(columns->term, columns->width[*id],
-					 row->ticks, columns->most);
+					 row->ns, columns->most);
 			printf("%*s", width, "");
 		} else if (known[*id].width) {
 			print_number(columns, *id, row);
 		} else {
-			print_text(columns, *id, row, id[1] == COLUMN_END);
+			put_name(columns, *id, row, id[1] == COLUMN_END);
 		}
 	}
 	putchar('\n');
@@ -236,6 +237,7 @@ void columns_more(const struct columns *columns, size_t nr)
 {
 	const struct row rest = {
 		.ticks = columns->sum->placed - columns->so_far,
+		.ns = columns->sum->placed_ns - columns->so_far_ns,
 	};
 
 	if (!nr)

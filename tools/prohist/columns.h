@@ -32,8 +32,9 @@ enum column_id {
  * @ids: the columns from left to right, ended by COLUMN_END; if the last one is
  *	COLUMN_NAME, callers print it
  * @name: heading of COLUMN_NAME
- * @most: ticks of a full bar
+ * @most: CPU time of a full bar
  * @so_far: ticks of all rows printed
+ * @so_far_ns: their CPU time
  * @width: widths of the columns, set by columns_heading()
  */
 struct columns {
@@ -41,8 +42,9 @@ struct columns {
 	const struct sum *sum;
 	const enum column_id *ids;
 	const char *name;
-	uint64_t most;
+	double most;
 	uint64_t so_far;
+	double so_far_ns;
 	int width[NR_COLUMNS];
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * diff.c - compare runs before and after, and print functions whose shares changed
+ * diff.c - compare runs before and after
  *
  * Compares shares of ticks by the two-proportion z test. As it tests many
  * functions at once, it divides the significance level of 5 % among them
- * (Bonferroni): if nothing changed, it prints a function in one of 20 cases.
+ * (Bonferroni): if nothing changed, it finds a function in one of 20 cases.
  */
 #include <err.h>
 #include <math.h>
@@ -19,9 +19,12 @@
 static int by_name(const void *a, const void *b)
 {
 	const struct diff_item *c = a, *d = b;
-	int order = strcmp(c->name, d->name);
+	bool dso = c->name == c->dso;
+	int order = alike_order(c->dso, d->dso);
 
-	return order ? order : strcmp(c->dso, d->dso);
+	if (!order && dso != (d->name == d->dso))
+		return dso ? -1 : 1;
+	return order || dso ? order : strcmp(c->name, d->name);
 }
 
 static int by_change(const void *a, const void *b)
@@ -32,19 +35,11 @@ static int by_change(const void *a, const void *b)
 	return x == y ? by_name(a, b) : x < y ? 1 : -1;
 }
 
-/*
- * Is this a function with a symbol? Others are named by their DSO, or by DSO
- * and address, which differs between builds.
- */
-static bool has_name(const struct diff_item *function)
+/** diff_share() - share of an item in the CPU time of the ticks of one side */
+double diff_share(const struct diff *diff, const struct diff_item *item,
+		  int side)
 {
-	size_t length = strlen(function->dso);
-
-	if (strncmp(function->name, function->dso, length))
-		return true;
-	if (!function->name[length])
-		return function->dso[0] != '[';
-	return strncmp(function->name + length, "+0", 2);
+	return item->ns[side] / diff->placed_ns[side];
 }
 
 /** diff_side() - is a run one of those before, 0, or after, 1? */
@@ -53,33 +48,43 @@ int diff_side(const struct diff *diff, size_t run)
 	return run >= diff->nr[0];
 }
 
+/** diff_time() - CPU time of a run, as it is compared */
+double diff_time(const struct diff *diff, size_t run, double ns)
+{
+	return diff->attached ? ns / diff->sums[run].wall_ns : ns;
+}
+
 static void append(struct diff_list *list, const struct diff *diff, size_t run,
-		   struct diff_item item, uint64_t ticks)
+		   struct diff_item item, uint64_t ticks, double ns)
 {
 	const struct sum *sum = &diff->sums[run];
 
 	item.times = list->times + list->nr * (diff->nr[0] + diff->nr[1]);
-	item.times[run] = sum->numbers.covered_ns * (double)ticks / sum->placed;
+	item.times[run] = diff_time(diff, run, sum->numbers.covered_ns) * ns /
+		sum->placed_ns;
 	item.ticks[diff_side(diff, run)] = ticks;
+	item.ns[diff_side(diff, run)] = ns;
 	list->items[list->nr++] = item;
 }
 
-static void add_functions(struct diff *diff, size_t run)
+static void add_function(struct diff *diff, size_t run,
+			 const struct sum_function *function)
 {
 	const struct sum *sum = &diff->sums[run];
-	size_t i;
+	const char *dso = alike_name(sum, function->dso);
+	const struct diff_item whole = { .name = dso, .dso = dso };
+	const struct diff_item item = { .name = function->name, .dso = dso };
+	bool comparable = !alike_whole(&diff->alike, dso);
+	struct diff_list *list = &diff->functions;
 
-	for (i = 0; i < sum->nr_functions; i++) {
-		const struct sum_function *function = &sum->functions[i];
-		const struct diff_item item = {
-			.name = function->name,
-			.dso = sum_dso_name(sum, function->dso),
-		};
-
-		if (diff->threshold <= 0 || has_name(&item))
-			append(&diff->functions, diff, run, item,
-			       function->ticks);
+	if (diff->threshold > 0 &&
+	    !(comparable && alike_has_name(function->name,
+					   sum_dso_name(sum, function->dso)))) {
+		list = &diff->nameless;
+		comparable = false;
 	}
+	append(list, diff, run, comparable ? item : whole, function->ticks,
+	       function->ns);
 }
 
 static void add_dsos(struct diff *diff, size_t run)
@@ -88,12 +93,15 @@ static void add_dsos(struct diff *diff, size_t run)
 	size_t i;
 
 	for (i = 0; i < sum->nr_dsos; i++) {
+		const char *name = alike_name(sum, i);
 		const struct diff_item item = {
-			.name = sum_dso_name(sum, i),
-			.dso = sum_dso_name(sum, i),
+			.name = name,
+			.dso = name,
+			.whole = alike_whole(&diff->alike, name),
 		};
 
-		append(&diff->dsos, diff, run, item, sum->dsos[i].ticks);
+		append(&diff->dsos, diff, run, item, sum->dsos[i].ticks,
+		       sum->dsos[i].ns);
 	}
 }
 
@@ -102,13 +110,15 @@ static void add(struct diff_item *item, const struct diff_item *other,
 {
 	size_t i;
 
-	item->ticks[0] += other->ticks[0];
-	item->ticks[1] += other->ticks[1];
+	for (i = 0; i < 2; i++) {
+		item->ticks[i] += other->ticks[i];
+		item->ns[i] += other->ns[i];
+	}
 	for (i = 0; i < nr_runs; i++)
 		item->times[i] += other->times[i];
 }
 
-/* Merge items by name and DSO name: the path may differ. */
+/* Merge items by DSO and name: the path may differ. */
 static void merge(struct diff_list *list, size_t nr_runs)
 {
 	struct diff_item *items = list->items;
@@ -129,25 +139,49 @@ static void make_room(struct diff_list *list, size_t most, size_t nr_runs)
 	list->items = calloc(most + 1, sizeof(*list->items));
 	list->times = calloc((most + 1) * nr_runs, sizeof(*list->times));
 	if (!list->items || !list->times)
-		err(1, NULL);
+		err(2, NULL);
+}
+
+static void add_placed(struct diff *diff)
+{
+	double squares[2] = {};
+	size_t i;
+	int side;
+
+	for (i = 0; i < diff->nr[0] + diff->nr[1]; i++) {
+		const struct sum *sum = &diff->sums[i];
+
+		side = diff_side(diff, i);
+		diff->placed[side] += sum->placed;
+		diff->placed_ns[side] += sum->placed_ns;
+		squares[side] += sum->squares;
+	}
+	for (side = 0; side < 2; side++)
+		if (squares[side] > 0)
+			diff->weight[side] = diff->placed_ns[side] *
+				diff->placed_ns[side] / squares[side];
 }
 
 static void make_lists(struct diff *diff)
 {
-	size_t nr = diff->nr[0] + diff->nr[1], functions = 0, dsos = 0, i;
+	size_t nr = diff->nr[0] + diff->nr[1], functions = 0, dsos = 0, i, j;
 
 	for (i = 0; i < nr; i++) {
 		functions += diff->sums[i].nr_functions;
 		dsos += diff->sums[i].nr_dsos;
-		diff->placed[diff_side(diff, i)] += diff->sums[i].placed;
 	}
+	add_placed(diff);
+	alike_find(&diff->alike, diff->sums, nr);
 	make_room(&diff->functions, functions, nr);
+	make_room(&diff->nameless, functions, nr);
 	make_room(&diff->dsos, dsos, nr);
 	for (i = 0; i < nr; i++) {
-		add_functions(diff, i);
+		for (j = 0; j < diff->sums[i].nr_functions; j++)
+			add_function(diff, i, &diff->sums[i].functions[j]);
 		add_dsos(diff, i);
 	}
 	merge(&diff->functions, nr);
+	merge(&diff->nameless, nr);
 	merge(&diff->dsos, nr);
 }
 
@@ -158,118 +192,64 @@ static void free_list(struct diff_list *list)
 }
 
 /* Probability of at least this difference if the shares are the same. */
-static double chance(const struct diff_item *item, double all0, double all1)
+static double chance(const struct diff_item *item, const double shares[2],
+		     const double weight[2])
 {
-	double both = (item->ticks[0] + item->ticks[1]) / (all0 + all1);
-	double error = sqrt(both * (1 - both) * (1 / all0 + 1 / all1));
+	double both = (shares[0] * weight[0] + shares[1] * weight[1]) /
+		(weight[0] + weight[1]);
+	double error = sqrt(fmax(both * (1 - both), 0) *
+			    (1 / weight[0] + 1 / weight[1]));
 
 	return error > 0 ? erfc(fabs(item->share) / error / M_SQRT2) : 1;
 }
 
-static void find_changed(struct diff_list *list, double all0, double all1)
+static void find_changed(struct diff *diff)
 {
+	struct diff_list *list = &diff->functions;
 	size_t i;
 
 	for (i = 0; i < list->nr; i++) {
 		struct diff_item *item = &list->items[i];
+		const double shares[2] = {
+			diff_share(diff, item, 0), diff_share(diff, item, 1),
+		};
 
-		item->share = item->ticks[1] / all1 - item->ticks[0] / all0;
-		item->changed = chance(item, all0, all1) < LEVEL / list->nr;
+		item->share = shares[1] - shares[0];
+		item->changed = chance(item, shares, diff->weight) <
+			LEVEL / list->nr;
 	}
 }
 
-/** diff_print_name() - print a function with its DSO, or a DSO */
-void diff_print_name(const struct diff_item *item)
-{
-	term_name(item->name);
-	if (!strcmp(item->name, item->dso))
-		return;
-	printf(" (");
-	term_name(item->dso);
-	putchar(')');
-}
-
-static void print_change(const struct diff_item *item, double all0, double all1)
-{
-	printf("%6.1f %% %6.1f %% %+6.1f %%  ", 100 * item->ticks[0] / all0,
-	       100 * item->ticks[1] / all1, 100 * item->share);
-	diff_print_name(item);
-	putchar('\n');
-}
-
-static void print_changed(const struct diff *diff)
-{
-	const struct diff_list *list = &diff->functions;
-	size_t i, nr = 0;
-
-	for (i = 0; i < list->nr; i++)
-		if (list->items[i].changed && nr++ < diff->top)
-			print_change(&list->items[i], diff->placed[0],
-				     diff->placed[1]);
-	if (nr > diff->top)
-		printf("%zu more\n", nr - diff->top);
-	if (!nr)
-		printf("no function changed by more than chance\n");
-	printf("%zu functions compared\n", list->nr);
-}
-
-static void print_shares(const struct diff *diff)
-{
-	term_heading(diff->term, "  before    after   change  by function");
-	if (diff->placed[0] && diff->placed[1])
-		print_changed(diff);
-	else
-		printf("a profile without ticks cannot be compared\n");
-}
-
-/**
- * diff_find() - find which functions changed by more than chance
- * @diff: the runs; receives the lists of functions, the greatest change first,
- *	and of DSOs, for diff_free()
- */
-void diff_find(struct diff *diff)
+/* The greatest change first. */
+static void sort_changes(struct diff *diff)
 {
 	struct diff_list *list = &diff->functions;
 
-	make_lists(diff);
 	if (!diff->placed[0] || !diff->placed[1])
 		return;
-	find_changed(list, diff->placed[0], diff->placed[1]);
+	find_changed(diff);
 	qsort(list->items, list->nr, sizeof(*list->items), by_change);
+}
+
+/**
+ * diff_find() - find the functions and DSOs of runs, and compare them
+ * @diff: the runs; receives the lists of functions, the greatest change or growth
+ *	first, and of DSOs, for diff_free(); with a threshold, also the verdict
+ */
+void diff_find(struct diff *diff)
+{
+	make_lists(diff);
+	if (diff->threshold > 0)
+		diff_judge(diff);
+	else
+		sort_changes(diff);
 }
 
 /** diff_free() - free the lists of a comparison */
 void diff_free(struct diff *diff)
 {
 	free_list(&diff->functions);
+	free_list(&diff->nameless);
 	free_list(&diff->dsos);
-}
-
-/**
- * print_diff() - compare runs, and print the verdict if wanted
- * @diff: the runs; receives their functions and DSOs
- *
- * Return: 0 or, with a threshold, the exit status: 1 if the CPU time grew by
- * more, 2 if there is no verdict.
- */
-int print_diff(struct diff *diff)
-{
-	struct verdict verdict = {};
-
-	if (diff->threshold > 0) {
-		make_lists(diff);
-		diff_judge(diff, &verdict);
-	} else {
-		diff_find(diff);
-	}
-	if (diff->json)
-		print_diff_json(diff, &verdict);
-	else if (diff->threshold > 0)
-		print_verdict(diff, &verdict);
-	else
-		print_shares(diff);
-	diff_free(diff);
-	if (!verdict.problem && verdict.verdict <= GATE_SLOWER)
-		return verdict.verdict;
-	return 2;
+	free(diff->alike.list);
 }

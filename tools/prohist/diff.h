@@ -6,6 +6,7 @@
 #define DIFF_H
 
 #include "prohist/aggregate.h"
+#include "prohist/alike.h"
 #include "prohist/gate.h"
 #include "util/term.h"
 
@@ -14,19 +15,23 @@
  * @name: name of the function; that of the DSO if the item is a DSO
  * @dso: name of the DSO
  * @ticks: its ticks before and after
+ * @ns: their CPU time
  * @times: its CPU time in each run, in nanoseconds
  * @share: change of its share of all ticks
  * @changed: whether the share changed by more than chance
  * @growth: growth of its CPU time
+ * @whole: of a DSO, why its functions are not compared, or NULL
  */
 struct diff_item {
 	const char *name;
 	const char *dso;
 	uint64_t ticks[2];
+	double ns[2];
 	double *times;
 	double share;
 	bool changed;
 	struct gate_growth growth;
+	const char *whole;
 };
 
 /**
@@ -39,36 +44,6 @@ struct diff_list {
 	struct diff_item *items;
 	size_t nr;
 	double *times;
-};
-
-/**
- * struct diff - runs to compare
- * @term: standard output
- * @runs: all runs, those before first
- * @sums: the sum of each run
- * @nr: number of runs before, and after
- * @placed: sums of their @placed
- * @paths: the two arguments, each a file or directory
- * @files: the file of each run
- * @json: whether to print JSON instead of text
- * @threshold: growth to fail over, relative to the CPU time before; 0 if none
- * @top: maximum number of functions and DSOs that the text of a verdict lists
- * @functions: all functions; with @threshold, only those that have a name
- * @dsos: all DSOs
- */
-struct diff {
-	const struct term *term;
-	const struct prf *runs;
-	const struct sum *sums;
-	size_t nr[2];
-	uint64_t placed[2];
-	char * const *paths;
-	char * const *files;
-	bool json;
-	double threshold;
-	size_t top;
-	struct diff_list functions;
-	struct diff_list dsos;
 };
 
 /**
@@ -93,14 +68,55 @@ struct verdict {
 	const struct diff_item *worst;
 };
 
+/**
+ * struct diff - runs to compare
+ * @term: standard output
+ * @runs: all runs, those before first
+ * @sums: the sum of each run
+ * @nr: number of runs before, and after
+ * @placed: sums of their @placed
+ * @placed_ns: sums of their @placed_ns
+ * @weight: number of ticks of one period that know as much; see sum_weight()
+ * @paths: the two arguments, each a file or directory
+ * @files: the file of each run
+ * @threshold: growth to fail over, relative to the CPU time before; 0 if none
+ * @top: maximum number of functions and DSOs that the text of a verdict lists
+ * @alike: which DSOs can be compared by function
+ * @attached: the runs have no length of their own: their times are per second
+ *	of real time
+ * @functions: all functions, and in place of those that cannot be compared
+ *	their DSOs; with @threshold, only functions, and only those with a name
+ * @nameless: with @threshold, all others, by DSO
+ * @dsos: all DSOs
+ * @verdict: with @threshold, the verdict
+ */
+struct diff {
+	const struct term *term;
+	const struct prf *runs;
+	const struct sum *sums;
+	size_t nr[2];
+	uint64_t placed[2];
+	double placed_ns[2];
+	double weight[2];
+	char * const *paths;
+	char * const *files;
+	double threshold;
+	size_t top;
+	struct alike alike;
+	bool attached;
+	struct diff_list functions;
+	struct diff_list nameless;
+	struct diff_list dsos;
+	struct verdict verdict;
+};
+
 void diff_find(struct diff *diff);
+void diff_judge(struct diff *diff);
 void diff_free(struct diff *diff);
-int print_diff(struct diff *diff);
+double diff_share(const struct diff *diff, const struct diff_item *item,
+		  int side);
+double diff_time(const struct diff *diff, size_t run, double ns);
 int diff_side(const struct diff *diff, size_t run);
-void diff_print_name(const struct diff_item *item);
-void diff_judge(struct diff *diff, struct verdict *verdict);
-void print_verdict(const struct diff *diff, const struct verdict *verdict);
-void print_diff_json(const struct diff *diff, const struct verdict *verdict);
 const char *verdict_name(const struct verdict *verdict);
 
 #endif /* DIFF_H */

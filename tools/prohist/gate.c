@@ -133,7 +133,7 @@ static double slope(double ticks, double all, double share)
  * the maximum likelihood. Where that is, the slope changes its sign.
  */
 static double error_at_threshold(const struct gate *gate,
-				 const uint64_t ticks[2])
+				 const double ticks[2])
 {
 	double before = covered(gate, 0), after = covered(gate, 1);
 	double low = gate->threshold / after;
@@ -181,7 +181,7 @@ static enum gate_verdict compare(double above, double error,
 	return above < -limits->ok * error ? GATE_OK : neither;
 }
 
-static void judge_ticks(const struct gate *gate, const uint64_t ticks[2],
+static void judge_ticks(const struct gate *gate, const double ticks[2],
 			struct gate_growth *result)
 {
 	double half = covered(gate, 1) / gate->sides[1].ticks / 2;
@@ -251,7 +251,7 @@ static void judge_runs(const struct gate *gate, const double *times,
  *	one after
  */
 struct gate_growth gate_judge(const struct gate *gate,
-			      const uint64_t ticks[2], const double *times)
+			      const double ticks[2], const double *times)
 {
 	const double shares[2] = {
 		ticks[0] / gate->sides[0].ticks,

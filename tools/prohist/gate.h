@@ -23,7 +23,8 @@ enum gate_verdict {
  * @nr: number of runs
  * @cpu_ns: mean CPU time of a run
  * @covered_ns: the part of it in which ticks fall
- * @ticks: number of these ticks in all runs
+ * @ticks: number of these ticks in all runs; if their periods differ, of as
+ *	many of one period as know as much
  */
 struct gate_side {
 	size_t nr;
@@ -81,7 +82,7 @@ const char *gate_verdict_name(enum gate_verdict verdict);
 enum gate_verdict gate_worse(enum gate_verdict a, enum gate_verdict b);
 struct gate_growth gate_whole(const struct gate *gate);
 struct gate_growth gate_judge(const struct gate *gate,
-			      const uint64_t ticks[2], const double *times);
+			      const double ticks[2], const double *times);
 double gate_finds(const struct gate *gate);
 
 #endif /* GATE_H */

@@ -19,6 +19,7 @@ struct line {
 	const char *file;
 	int number;
 	uint64_t ticks;
+	double ns;
 };
 
 /* @shared: ticks in buckets that extend over several lines. */
@@ -26,6 +27,7 @@ struct lines {
 	size_t nr;
 	struct line *list;
 	uint64_t shared;
+	double shared_ns;
 };
 
 static int by_file(const void *a, const void *b)
@@ -45,8 +47,8 @@ static int more_first(const void *a, const void *b)
 {
 	const struct line *l = a, *m = b;
 
-	if (l->ticks != m->ticks)
-		return l->ticks < m->ticks ? 1 : -1;
+	if (l->ns != m->ns)
+		return l->ns < m->ns ? 1 : -1;
 	return by_file(a, b);
 }
 
@@ -57,23 +59,40 @@ static bool same(const struct place *a, const struct place *b)
 		 (a->file && b->file && !strcmp(a->file, b->file)));
 }
 
+/* Add a line to one that is the same; returns whether it is. */
+static bool merge(struct line *to, const struct line *line)
+{
+	if (by_file(to, line))
+		return false;
+	to->ticks += line->ticks;
+	to->ns += line->ns;
+	return true;
+}
+
+/* Many buckets in a row may have the same line, or none. */
+static void add_line(struct lines *lines, const struct line *line)
+{
+	if (lines->nr && merge(&lines->list[lines->nr - 1], line))
+		return;
+	lines->list = one_more(lines->list, lines->nr, sizeof(*line));
+	lines->list[lines->nr++] = *line;
+}
+
 static void add_bucket(struct lines *lines, const struct sum_dso *dso,
 		       const struct sum_piece *piece,
 		       const struct sum_bucket *bucket)
 {
 	struct place first, last;
-	struct line *line;
 
 	symbols_place(&dso->symbols, bucket->address, &first);
 	sum_place(dso, piece, bucket, &last);
-	if (!same(&first, &last))
+	if (!same(&first, &last)) {
 		lines->shared += bucket->ticks;
-	lines->list = one_more(lines->list, lines->nr, sizeof(*line));
-	line = &lines->list[lines->nr++];
-	line->dso = dso;
-	line->file = last.file;
-	line->number = last.line;
-	line->ticks = bucket->ticks;
+		lines->shared_ns += bucket->ns;
+	}
+	add_line(lines, &(struct line){
+		dso, last.file, last.line, bucket->ticks, bucket->ns
+	});
 }
 
 static void add_dso(struct lines *lines, const struct sum_dso *dso)
@@ -89,17 +108,14 @@ static void add_dso(struct lines *lines, const struct sum_dso *dso)
 	}
 }
 
-static void merge(struct lines *lines)
+static void merge_all(struct lines *lines)
 {
 	struct line *list = lines->list;
 	size_t i, nr = 0;
 
-	for (i = 0; i < lines->nr; i++) {
-		if (nr && !by_file(&list[nr - 1], &list[i]))
-			list[nr - 1].ticks += list[i].ticks;
-		else
+	for (i = 0; i < lines->nr; i++)
+		if (!nr || !merge(&list[nr - 1], &list[i]))
 			list[nr++] = list[i];
-	}
 	lines->nr = nr;
 }
 
@@ -112,7 +128,7 @@ static void find(struct lines *lines, const struct sum *sum)
 	if (!lines->nr)
 		return;
 	qsort(lines->list, lines->nr, sizeof(*lines->list), by_file);
-	merge(lines);
+	merge_all(lines);
 	qsort(lines->list, lines->nr, sizeof(*lines->list), more_first);
 }
 
@@ -146,14 +162,17 @@ int print_lines(const struct report *report)
 
 	find(&lines, report->sum);
 	if (lines.nr)
-		columns.most = lines.list[0].ticks;
-	print_summary(report->term, report->sum);
+		columns.most = lines.list[0].ns;
+	print_summary(report->term, report->sum, report->stats);
 	columns_heading(&columns, NULL);
 	if (lines.shared)
 		printf("%" PRIu64 " ticks (%.1f %%) are in buckets shared by several lines; use profil --bucket=1 to separate them\n",
-		       lines.shared, sum_percent(report->sum, lines.shared));
+		       lines.shared, sum_percent(report->sum, lines.shared_ns));
 	for (i = 0; i < lines.nr && i < report->top; i++) {
-		const struct row row = { .ticks = lines.list[i].ticks };
+		const struct row row = {
+			.ticks = lines.list[i].ticks,
+			.ns = lines.list[i].ns,
+		};
 
 		columns_print(&columns, &row);
 		print_place(&lines.list[i]);

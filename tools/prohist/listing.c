@@ -40,6 +40,7 @@ static void share_out(struct listing *listing, const struct sum_bucket *bucket)
 	else if (after - first - 1 > listing->others[first])
 		listing->others[first] = after - first - 1;
 	listing->ticks[first] += bucket->ticks;
+	listing->ns[first] += bucket->ns;
 }
 
 /**
@@ -53,15 +54,17 @@ int listing_make(struct listing *listing)
 	const struct sum_piece *piece = listing->piece;
 	size_t nr, i;
 
-	if (disassemble(listing->dso->symbols.file, piece->start, piece->end,
+	if (disassemble(listing->dso->symbols.file,
+			listing->dso->symbols.owner, piece->start, piece->end,
 			&listing->instructions))
 		return -1;
 	nr = listing->instructions.nr;
 	/* One more: share_out() uses the index after the last one */
 	listing->ticks = calloc(nr + 1, sizeof(*listing->ticks));
+	listing->ns = calloc(nr + 1, sizeof(*listing->ns));
 	listing->others = calloc(nr + 1, sizeof(*listing->others));
-	if (!listing->ticks || !listing->others)
-		err(1, NULL);
+	if (!listing->ticks || !listing->ns || !listing->others)
+		err(2, NULL);
 	for (i = piece->first; i < piece->first + piece->nr; i++)
 		share_out(listing, &listing->dso->buckets[i]);
 	return 0;
@@ -122,5 +125,6 @@ void listing_free(struct listing *listing)
 {
 	instructions_free(&listing->instructions);
 	free(listing->ticks);
+	free(listing->ns);
 	free(listing->others);
 }

@@ -15,6 +15,7 @@
  * @piece: the function
  * @instructions: its instructions
  * @ticks: ticks of each instruction
+ * @ns: their CPU time
  * @others: number of instructions after it that may have some of these ticks,
  *	because they begin in the same bucket
  */
@@ -23,6 +24,7 @@ struct listing {
 	const struct sum_piece *piece;
 	struct instructions instructions;
 	uint64_t *ticks;
+	double *ns;
 	size_t *others;
 };
 

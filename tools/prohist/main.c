@@ -25,7 +25,7 @@
 static void say_missing(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
-	uint64_t ticks = numbers->lost + numbers->clipped;
+	uint64_t ticks = prf_placed(numbers, PRF_MISSING);
 	uint64_t programs = numbers->unfollowed + sum->withheld +
 		sum->nr_missed;
 
@@ -35,17 +35,6 @@ static void say_missing(const struct sum *sum)
 	if (programs)
 		warnx("%" PRIu64 " program%s not profiled; --format=text says why",
 		      programs, programs == 1 ? " was" : "s were");
-}
-
-static void add_up(struct sum *sum, const struct options *options,
-		   const struct prf *runs, size_t nr)
-{
-	size_t i;
-
-	sum->inlined = options->inlined;
-	for (i = 0; i < nr; i++)
-		sum_add(sum, &runs[i]);
-	sum_finish(sum);
 }
 
 /* Remove from the runs all that the user did not select. */
@@ -63,7 +52,7 @@ static int select_ticks(const struct options *options, struct runs *runs)
 		return -1;
 	if (!selection->symbols.nr)
 		return 0;
-	add_up(&sum, options, runs->list, runs->nr);
+	sum_runs(&sum, runs->list, runs->nr, options->inlined);
 	result = select_symbols(selection, runs->list, runs->nr, &sum);
 	sum_free(&sum);
 	return result;
@@ -81,13 +70,14 @@ static int print_added(const struct term *term, const struct options *options,
 		.sum = &sum,
 		.dso = dsos->nr ? dsos->list[0] : NULL,
 		.function = options->function,
+		.stats = options->stats,
 		.keys = options->keys,
 		.fields = options->has_fields ? options->fields : NULL,
 		.top = options->top,
 	};
 	int result;
 
-	add_up(&sum, options, runs->list, runs->nr);
+	sum_runs(&sum, runs->list, runs->nr, options->inlined);
 	result = options->format->print(&report);
 	if (!result && options->format->flags & FORMAT_FOREIGN)
 		say_missing(&sum);
@@ -95,31 +85,13 @@ static int print_added(const struct term *term, const struct options *options,
 	return result;
 }
 
-/* Print the sums of both sides beside each other. */
-static int print_beside(const struct term *term, const struct options *options,
-			const struct runs *runs)
+static enum status status_of(const struct diff *diff)
 {
-	struct sum sums[2] = {};
-	struct diff diff = { .sums = sums, .nr = { 1, 1 } };
-	const struct report report = {
-		.term = term,
-		.runs = runs->list,
-		.nr = runs->nr,
-		.sum = &sums[1],
-		.before = runs->first,
-		.diff = &diff,
-	};
-	int result;
-
-	add_up(&sums[0], options, runs->list, runs->first);
-	add_up(&sums[1], options, runs->list + runs->first,
-	       runs->nr - runs->first);
-	diff_find(&diff);
-	result = options->format->print(&report);
-	diff_free(&diff);
-	sum_free(&sums[0]);
-	sum_free(&sums[1]);
-	return result;
+	if (diff->threshold <= 0)
+		return STATUS_OK;
+	if (diff->verdict.problem || diff->verdict.verdict > GATE_SLOWER)
+		return STATUS_TROUBLE;
+	return diff->verdict.verdict == GATE_SLOWER ? STATUS_SLOWER : STATUS_OK;
 }
 
 static enum status print_difference(const struct term *term,
@@ -134,18 +106,21 @@ static enum status print_difference(const struct term *term,
 		.nr = { runs->first, runs->nr - runs->first },
 		.paths = options->files,
 		.files = runs->paths,
-		.json = options->format->print == print_json,
 		.threshold = options->fail_over,
+		.attached = runs->list->exit_kind == PRF_RUNNING,
 		.top = options->top,
 	};
 	enum status status;
 	size_t i;
 
 	if (!sums)
-		err(STATUS_FILE, NULL);
+		err(STATUS_TROUBLE, NULL);
 	for (i = 0; i < runs->nr; i++)
-		add_up(&sums[i], options, &runs->list[i], 1);
-	status = (enum status)print_diff(&diff);
+		sum_runs(&sums[i], &runs->list[i], 1, options->inlined);
+	diff_find(&diff);
+	status = options->format->diff(&diff) ? STATUS_TROUBLE :
+		status_of(&diff);
+	diff_free(&diff);
 	for (i = 0; i < runs->nr; i++)
 		sum_free(&sums[i]);
 	free(sums);
@@ -167,16 +142,13 @@ static enum status print_runs(const struct term *term,
 			      const struct options *options, struct runs *runs)
 {
 	if (select_ticks(options, runs))
-		return failure(options);
-	if (options->diff && options->format->print == print_html)
-		return print_beside(term, options, runs) ? STATUS_FILE :
-			STATUS_OK;
+		return STATUS_TROUBLE;
 	if (options->diff)
 		return print_difference(term, options, runs);
 	if (options->buckets)
 		list_buckets(term, runs);
 	else if (print_added(term, options, runs))
-		return STATUS_FILE;
+		return STATUS_TROUBLE;
 	return STATUS_OK;
 }
 
@@ -269,41 +241,29 @@ static int close_output(const struct options *options, enum status status)
 	return ftruncate(STDOUT_FILENO, size);
 }
 
-static bool judged;
-
-/* Without memory, prohist exits with 1 wherever it is. */
-static void exit_without_verdict(void)
-{
-	if (!judged)
-		_exit(STATUS_NO_VERDICT);
-}
-
 static enum status run(struct options *options)
 {
 	enum status status;
 
-	if (options->fail_over > 0)
-		atexit(exit_without_verdict);
 	if (open_output(options))
-		return failure(options);
+		return STATUS_TROUBLE;
 	status = print_files(options);
 	if (close_output(options, status)) {
 		term_warn("%s: %s", options->output ?: "standard output",
 			  strerror(errno));
-		return failure(options);
+		return STATUS_TROUBLE;
 	}
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	enum status status = STATUS_USAGE;
+	enum status status = STATUS_TROUBLE;
 	struct options options;
 	char *newest = NULL;
 
 	if (!options_parse(&options, argc, argv) && !find_file(&options, &newest))
 		status = run(&options);
-	judged = true;
 	selection_free(&options.selection);
 	free(newest);
 	return status;

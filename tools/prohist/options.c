@@ -23,26 +23,34 @@
 
 /* The first one is the default. */
 static const struct format formats[] = {
-	{ "text", print_text, FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF },
-	{ "html", print_html, FORMAT_BINARY | FORMAT_DIFF },
-	{ "json", print_json, FORMAT_INLINED | FORMAT_DIFF },
-	{ "autofdo", write_autofdo, FORMAT_DSO | FORMAT_FOREIGN },
-	{ "bolt", write_bolt, FORMAT_DSO | FORMAT_FOREIGN },
-	{ "callgrind", write_callgrind, FORMAT_FOREIGN },
-	{ "csv", print_csv, FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
-	{ "dos", write_dos, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
-	{ "firefox", print_firefox, FORMAT_FOREIGN },
-	{ "folded", print_folded, FORMAT_FOREIGN | FORMAT_INLINED },
-	{ "gmon", write_gmon, FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
-	{ "perf", write_perf, FORMAT_BINARY | FORMAT_FOREIGN },
-	{ "pprof", write_pprof,
+	{ "text", print_text, diff_text,
+	  FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT |
+	  FORMAT_STATS },
+	{ "html", print_html, diff_html, FORMAT_BINARY | FORMAT_DIFF },
+	{ "json", print_json, diff_json,
+	  FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT },
+	{ "autofdo", write_autofdo, NULL, FORMAT_DSO | FORMAT_FOREIGN },
+	{ "bolt", write_bolt, NULL, FORMAT_DSO | FORMAT_FOREIGN },
+	{ "callgrind", write_callgrind, NULL, FORMAT_FOREIGN },
+	{ "csv", print_csv, NULL,
+	  FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
+	{ "dos", write_dos, NULL,
+	  FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
+	{ "firefox", print_firefox, NULL, FORMAT_FOREIGN },
+	{ "folded", print_folded, NULL, FORMAT_FOREIGN | FORMAT_INLINED },
+	{ "gmon", write_gmon, NULL,
+	  FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
+	{ "perf", write_perf, NULL, FORMAT_BINARY | FORMAT_FOREIGN },
+	{ "pprof", write_pprof, NULL,
 	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED },
-	{ "speedscope", print_speedscope, FORMAT_FOREIGN },
-	{ "svg", print_svg, FORMAT_BINARY },
+	{ "speedscope", print_speedscope, NULL, FORMAT_FOREIGN },
+	{ "svg", print_svg, NULL, FORMAT_BINARY },
 };
 
-static const struct format by_lines = { "lines", print_lines, 0 };
-static const struct format annotated = { "annotated", print_annotated, 0 };
+static const struct format by_lines = {
+	"lines", print_lines, NULL, FORMAT_STATS
+};
+static const struct format annotated = { "annotated", print_annotated, NULL, 0 };
 
 #define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
@@ -61,6 +69,7 @@ enum {
 	OPTION_NO_PAGER,
 	OPTION_PID,
 	OPTION_SORT,
+	OPTION_STATS,
 	OPTION_SYMBOL,
 };
 
@@ -87,6 +96,7 @@ static const char help[] =
 	"      --fields=FIELD[,FIELD]...\n"
 	"                             print these columns: ticks, percent, error, so-far,\n"
 	"                             time, bar, or a KEY (text, csv)\n"
+	"      --stats                show what became of all ticks (text)\n"
 	"      --comm=NAME            report only programs of this name\n"
 	"      --pid=PID              report only the process PID\n"
 	"      --cgroup=PATH          report only programs in this cgroup, or below it\n"
@@ -231,6 +241,9 @@ static int parse_option(struct options *options, int letter)
 		return 0;
 	case OPTION_SORT:
 		return parse_keys(options, optarg);
+	case OPTION_STATS:
+		options->stats = true;
+		return 0;
 	case OPTION_SYMBOL:
 		names_add(&options->selection.symbols, copy(optarg));
 		return 0;
@@ -272,13 +285,34 @@ static int parse_option(struct options *options, int letter)
 		options->debuginfod = true;
 		return 0;
 	case 'h':
-		term_say(help, STATUS_FILE);
+		term_say(help, STATUS_TROUBLE);
 	case 'V':
-		term_say("prohist " VERSION "\n", STATUS_FILE);
+		term_say("prohist " VERSION "\n", STATUS_TROUBLE);
 	default:
 		fputs("Try 'prohist --help'.\n", stderr);
 		return -1;
 	}
+}
+
+/* Name the formats that have a flag; returns -1. */
+static int works_only(const char *option, unsigned int flag)
+{
+	const char *before = "";
+	size_t last = 0, i;
+
+	for (i = 0; i < NR_FORMATS; i++)
+		if (formats[i].flags & flag)
+			last = i;
+	fprintf(stderr, "prohist: %s only with --format=", option);
+	for (i = 0; i <= last; i++) {
+		if (!(formats[i].flags & flag))
+			continue;
+		fprintf(stderr, "%s%s", i == last && *before ? " and " : before,
+			formats[i].name);
+		before = ", ";
+	}
+	fputs("\nTry 'prohist --help'.\n", stderr);
+	return -1;
 }
 
 static int check_diff(const struct options *options)
@@ -288,7 +322,7 @@ static int check_diff(const struct options *options)
 	if (options->diff && options->nr != 2)
 		return options_wrong("--diff takes two files or directories");
 	if (options->diff && !(options->format->flags & FORMAT_DIFF))
-		return options_wrong("--diff works only with --format=text, json and html");
+		return works_only("--diff works", FORMAT_DIFF);
 	if (!(options->fail_over > 0))
 		return 0;
 	if (!options->diff)
@@ -296,8 +330,8 @@ static int check_diff(const struct options *options)
 	/* These hide ticks of a program, but not their CPU time */
 	if (selection->dsos.nr || selection->symbols.nr)
 		return options_wrong("--fail-over judges whole programs: give no --dso and no --symbol");
-	if (options->format->print == print_html)
-		return options_wrong("--fail-over works only with --format=text and --format=json");
+	if (!(options->format->flags & FORMAT_VERDICT))
+		return works_only("--fail-over works", FORMAT_VERDICT);
 	return 0;
 }
 
@@ -309,7 +343,10 @@ static int check_format(struct options *options)
 	if ((options->keys || options->has_fields) &&
 	    (!(options->format->flags & FORMAT_ROWS) || options->buckets ||
 	     options->diff))
-		return options_wrong("--sort and --fields work only with --format=text and --format=csv");
+		return works_only("--sort and --fields work", FORMAT_ROWS);
+	if (options->stats && (!(options->format->flags & FORMAT_STATS) ||
+			       options->buckets || options->diff))
+		return works_only("--stats works", FORMAT_STATS);
 	for (id = options->fields; *id != COLUMN_END; id++)
 		options->keys |= column_key(*id);
 	if (options->format->flags & FORMAT_DSO &&
@@ -317,7 +354,7 @@ static int check_format(struct options *options)
 		return options_wrong("this format covers a single DSO: give --dso once");
 	if (options->inlined && (options->buckets ||
 				 !(options->format->flags & FORMAT_INLINED)))
-		return options_wrong("--inline works only with --format=text, csv, json, folded and pprof");
+		return works_only("--inline works", FORMAT_INLINED);
 	if (options->format->flags & FORMAT_BINARY && !options->output &&
 	    isatty(STDOUT_FILENO))
 		return options_wrong("not writing this format to a terminal: use --output=FILE");
@@ -344,7 +381,7 @@ static void demangle_symbols(struct names *symbols)
 		char *name = demangle(symbols->list[i]);
 
 		if (!name)
-			err(STATUS_FILE, NULL);
+			err(STATUS_TROUBLE, NULL);
 		free(symbols->list[i]);
 		symbols->list[i] = name;
 	}
@@ -393,6 +430,7 @@ int options_parse(struct options *options, int argc, char **argv)
 		{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
 		{ "pid", required_argument, NULL, OPTION_PID },
 		{ "sort", required_argument, NULL, OPTION_SORT },
+		{ "stats", no_argument, NULL, OPTION_STATS },
 		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
 		{ "output", required_argument, NULL, 'o' },
 		{ "inline", no_argument, NULL, OPTION_INLINE },
@@ -422,14 +460,9 @@ bool options_are_plain(const struct options *options)
 	const struct selection *selection = &options->selection;
 
 	return options->format == formats && !options->diff && !options->keys &&
+		!options->stats &&
 		!options->has_fields && !selection->comms.nr &&
 		!selection->pids.nr && !selection->cgroups.nr &&
 		!selection->dsos.nr &&
 		!selection->symbols.nr;
-}
-
-/** failure() - status of a file that cannot be read or written */
-enum status failure(const struct options *options)
-{
-	return options->fail_over > 0 ? STATUS_NO_VERDICT : STATUS_FILE;
 }

@@ -11,18 +11,17 @@
 #include "prohist/report.h"
 #include "prohist/select.h"
 
-/* With --fail-over, 1 means slower, and an error is 2: no verdict. */
+/* As of diff(1) and grep(1); whoever has no memory exits with 2. */
 enum status {
 	STATUS_OK = 0,
-	STATUS_FILE = 1,
-	STATUS_USAGE = 2,
-	STATUS_NO_VERDICT = 2,
+	STATUS_SLOWER = 1,
+	STATUS_TROUBLE = 2,
 };
 
 /*
  * Flags of a format: not for a terminal; prints one DSO; for other programs, and
  * lacks the summary; heeds --sort and --fields; can show inlined functions;
- * prints differences.
+ * compares, and has verdicts; has a summary that --stats makes longer.
  */
 #define FORMAT_BINARY	1u
 #define FORMAT_DSO	2u
@@ -30,16 +29,20 @@ enum status {
 #define FORMAT_ROWS	8u
 #define FORMAT_INLINED	16u
 #define FORMAT_DIFF	32u
+#define FORMAT_VERDICT	64u
+#define FORMAT_STATS	128u
 
 /**
  * struct format - an argument of --format
  * @name: the argument
  * @print: prints it; reports its errors, except those of standard output
+ * @diff: with FORMAT_DIFF, prints a comparison
  * @flags: FORMAT_*
  */
 struct format {
 	const char *name;
 	int (*print)(const struct report *report);
+	int (*diff)(const struct diff *diff);
 	unsigned int flags;
 };
 
@@ -59,6 +62,7 @@ struct format {
  * @keys: ROW_*: what --sort and --fields name
  * @has_fields: --fields was given
  * @fields: its columns, ended by COLUMN_END
+ * @stats: --stats
  * @top: --top
  * @files: the files
  * @nr: number of files
@@ -77,6 +81,7 @@ struct options {
 	bool no_pager;
 	unsigned int keys;
 	bool has_fields;
+	bool stats;
 	enum column_id fields[NR_COLUMNS];
 	size_t top;
 	char **files;
@@ -86,6 +91,5 @@ struct options {
 int options_parse(struct options *options, int argc, char **argv);
 int options_wrong(const char *problem);
 bool options_are_plain(const struct options *options);
-enum status failure(const struct options *options);
 
 #endif /* OPTIONS_H */

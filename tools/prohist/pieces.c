@@ -11,6 +11,8 @@
 #include "prohist/aggregate.h"
 #include "util/xalloc.h"
 
+#define LEAST	65536
+
 static int by_address(const void *a, const void *b)
 {
 	const struct sum_bucket *c = a, *d = b;
@@ -18,6 +20,19 @@ static int by_address(const void *a, const void *b)
 	if (c->address != d->address)
 		return c->address < d->address ? -1 : 1;
 	return c->bytes < d->bytes ? -1 : c->bytes > d->bytes;
+}
+
+/* Those of one mapping are sorted, and qsort() needs as much memory again. */
+static void sort_buckets(struct sum_dso *dso)
+{
+	size_t i;
+
+	for (i = 1; i < dso->nr_buckets; i++)
+		if (by_address(&dso->buckets[i - 1], &dso->buckets[i]) > 0) {
+			qsort(dso->buckets, dso->nr_buckets,
+			      sizeof(*dso->buckets), by_address);
+			return;
+		}
 }
 
 /* Merge equal buckets of several files or mappings. */
@@ -37,15 +52,35 @@ static void merge_buckets(struct sum_dso *dso)
 	dso->nr_buckets = nr;
 }
 
-static struct sum_piece *add_piece(struct sum_dso *dso, size_t first)
+/*
+ * Code that nothing names is a piece for each bucket; of more than LEAST buckets,
+ * as large as makes about as many pieces, or a large file would need much memory.
+ */
+static uint64_t nameless_bytes(const struct sum_dso *dso)
+{
+	const struct sum_bucket *buckets = dso->buckets;
+	size_t nr = dso->nr_buckets;
+	uint64_t bytes = 1;
+
+	if (nr <= LEAST || symbols_have_names(&dso->symbols))
+		return 0;
+	while ((buckets[nr - 1].address - buckets[0].address) / bytes > LEAST)
+		bytes *= 2;
+	return bytes;
+}
+
+static struct sum_piece *add_piece(struct sum_dso *dso, size_t first,
+				   uint64_t nameless)
 {
 	const struct sum_bucket *bucket = &dso->buckets[first];
+	uint64_t address = nameless ? bucket->address & -nameless :
+				      bucket->address;
+	uint64_t bytes = nameless > bucket->bytes ? nameless : bucket->bytes;
 	struct sum_piece *piece;
 	struct symbol symbol;
 
-	if (symbols_find(&dso->symbols, bucket->address, bucket->bytes,
-			 &symbol))
-		err(1, NULL);
+	if (symbols_find(&dso->symbols, address, bytes, &symbol))
+		err(2, NULL);
 	dso->pieces = one_more(dso->pieces, dso->nr_pieces,
 			       sizeof(*piece));
 	piece = &dso->pieces[dso->nr_pieces++];
@@ -54,6 +89,7 @@ static struct sum_piece *add_piece(struct sum_dso *dso, size_t first)
 	piece->end = symbol.end;
 	piece->label = NULL;
 	piece->ticks = 0;
+	piece->ns = 0;
 	piece->first = first;
 	piece->nr = 0;
 	return piece;
@@ -62,19 +98,19 @@ static struct sum_piece *add_piece(struct sum_dso *dso, size_t first)
 /* Find the piece of a bucket; @piece is that of the bucket before, or NULL. */
 static struct sum_piece *find_piece(struct sum_dso *dso,
 				    struct sum_piece *piece, size_t nr,
-				    bool inlined)
+				    uint64_t nameless, bool inlined)
 {
 	uint64_t address = dso->buckets[nr].address;
 	struct inlines inlines = {};
 
 	if (inlined && symbols_inlines(&dso->symbols, address, &inlines))
-		err(1, NULL);
+		err(2, NULL);
 	if (piece && address < piece->end &&
 	    inlines.entry == piece->inlines.entry) {
 		inlines_free(&inlines);
 		return piece;
 	}
-	piece = add_piece(dso, nr);
+	piece = add_piece(dso, nr, nameless);
 	piece->inlines = inlines;
 	return piece;
 }
@@ -87,17 +123,21 @@ static struct sum_piece *find_piece(struct sum_dso *dso,
 void sum_find_pieces(struct sum_dso *dso, bool inlined)
 {
 	struct sum_piece *piece = NULL;
+	uint64_t nameless;
 	size_t i;
 
+	if (symbols_sort(&dso->symbols))
+		err(2, NULL);
 	if (!dso->nr_buckets)
 		return;
-	qsort(dso->buckets, dso->nr_buckets, sizeof(*dso->buckets),
-	      by_address);
+	sort_buckets(dso);
 	merge_buckets(dso);
+	nameless = nameless_bytes(dso);
 	for (i = 0; i < dso->nr_buckets; i++) {
-		piece = find_piece(dso, piece, i, inlined);
+		piece = find_piece(dso, piece, i, nameless, inlined);
 		dso->buckets[i].piece = piece - dso->pieces;
 		piece->ticks += dso->buckets[i].ticks;
+		piece->ns += dso->buckets[i].ns;
 		piece->nr++;
 	}
 }

@@ -74,7 +74,8 @@ const struct sum_dso *report_sum_dso(const struct report *report)
 }
 
 /**
- * report_exact_dso() - like report_sum_dso(), for a format of instructions
+ * report_exact_dso() - like report_sum_dso(), for a format that needs the file
+ * and has instructions
  *
  * Warns if buckets are larger than the smallest instructions.
  */
@@ -82,8 +83,13 @@ const struct sum_dso *report_exact_dso(const struct report *report)
 {
 	const struct sum_dso *dso = report_sum_dso(report);
 
+	if (dso && !symbols_have_file(&dso->symbols)) {
+		term_warn("%s: %s", dso->path,
+			  dso->symbols.no_file ?: "it is no file");
+		return NULL;
+	}
 	if (dso && dso->buckets->bytes > 1)
-		term_warn("%s: buckets of %" PRIu64 " bytes: for exact instructions, use profil --bucket=1",
+		term_warn("%s: buckets of %" PRIu32 " bytes: for exact instructions, use profil --bucket=1",
 			  dso->path, dso->buckets->bytes);
 	return dso;
 }

@@ -8,10 +8,9 @@
 #include "dos/dos_prf.h"
 #include "prohist/aggregate.h"
 #include "prohist/columns.h"
+#include "prohist/diff.h"
 #include "prohist/rows.h"
 #include "util/term.h"
-
-struct diff;
 
 /**
  * struct report - what a format prints
@@ -19,26 +18,24 @@ struct diff;
  * @runs: the runs read
  * @nr: number of runs, at least one
  * @sum: the finished sum of the runs; empty if the format does not use it
- * @before: with @diff, number of runs before; @sum is that of those after
- * @diff: differences between two sums, to print; or NULL
  * @dso: name of the DSO to print, or NULL
  * @function: name of the function to annotate, or NULL
  * @keys: ROW_*: what --sort names, or 0
  * @fields: columns that --fields names, ended by COLUMN_END, or NULL
  * @top: maximum number of rows in text formats
+ * @stats: --stats
  */
 struct report {
 	const struct term *term;
 	const struct prf *runs;
 	size_t nr;
 	const struct sum *sum;
-	size_t before;
-	const struct diff *diff;
 	const char *dso;
 	const char *function;
 	unsigned int keys;
 	const enum column_id *fields;
 	size_t top;
+	bool stats;
 };
 
 const struct prf_dso *report_dso(const struct report *report);
@@ -64,7 +61,11 @@ int write_gmon(const struct report *report);
 int write_perf(const struct report *report);
 int write_pprof(const struct report *report);
 
-void print_summary(const struct term *term, const struct sum *sum);
+int diff_text(const struct diff *diff);
+int diff_json(const struct diff *diff);
+int diff_html(const struct diff *diff);
+
+void print_summary(const struct term *term, const struct sum *sum, bool stats);
 void print_buckets(const struct term *term, const struct prf *prf);
 int print_dos(const struct term *term, const struct dos_prf *dos);
 

@@ -31,8 +31,8 @@ static int more_first(const void *a, const void *b)
 {
 	const struct row *r = a, *s = b;
 
-	if (r->ticks != s->ticks)
-		return r->ticks < s->ticks ? 1 : -1;
+	if (r->ns != s->ns)
+		return r->ns < s->ns ? 1 : -1;
 	return by_keys(a, b);
 }
 

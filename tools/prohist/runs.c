@@ -138,7 +138,7 @@ static int use_directory(const struct term *term,
 		term_warn("%s: no .prf file in this directory", path);
 	for (i = 0; i < nr; i++) {
 		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
-			err(STATUS_FILE, NULL);
+			err(STATUS_TROUBLE, NULL);
 		result |= use_file(term, options, file, runs);
 		free(file);
 		free(entries[i]);
@@ -179,7 +179,7 @@ enum status runs_read(const struct term *term, const struct options *options,
 
 	for (i = 0; i < options->nr; i++) {
 		if (use_path(term, options, options->files[i], runs))
-			status = failure(options);
+			status = STATUS_TROUBLE;
 		if (!i)
 			runs->first = runs->nr;
 	}

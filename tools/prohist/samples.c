@@ -7,24 +7,50 @@
 #include "prohist/samples.h"
 #include "util/xalloc.h"
 
+static int by_piece(const void *a, const void *b)
+{
+	const struct sample *s = a, *t = b;
+
+	if (s->dso != t->dso)
+		return s->dso < t->dso ? -1 : 1;
+	return s->piece < t->piece ? -1 : s->piece > t->piece;
+}
+
+/* Add a sample to one of the same function; returns whether it is. */
+static bool merge(struct sample *to, const struct sample *sample)
+{
+	if (by_piece(to, sample))
+		return false;
+	to->ticks += sample->ticks;
+	to->ns += sample->ns;
+	return true;
+}
+
+/* Append a sample, unless the last one is of the same function and that counts. */
+static void append(struct samples *samples, const struct sample *sample)
+{
+	if (samples->by_function && samples->nr &&
+	    merge(&samples->list[samples->nr - 1], sample))
+		return;
+	samples->list = one_more(samples->list, samples->nr, sizeof(*sample));
+	samples->list[samples->nr++] = *sample;
+}
+
 static void add(struct samples *samples, const struct sum *sum,
 		const struct sum_dso *dso, const struct sum_bucket *ticks)
 {
 	const struct sum_bucket *found = sum_find(dso, ticks->address,
 						  ticks->bytes);
-	struct sample *sample;
 
 	if (!found)
 		return;
-	samples->list = one_more(samples->list, samples->nr, sizeof(*sample));
-	sample = &samples->list[samples->nr++];
-	*sample = (struct sample){
+	append(samples, &(struct sample){
 		.dso = dso - sum->dsos,
 		.piece = found->piece,
 		.bucket = found - dso->buckets,
 		.ticks = ticks->ticks,
 		.ns = ticks->ns,
-	};
+	});
 }
 
 static void add_mapping(struct samples *samples, const struct sum *sum,
@@ -62,49 +88,44 @@ static void add_whole(struct samples *samples, const struct sum *sum,
 		add(samples, sum, dso, &bucket);
 }
 
+static void add_exec(struct samples *samples, const struct sum *sum,
+		     const struct prf *run, const struct prf_exec *exec)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		add_mapping(samples, sum, &exec->dsos[i], run->period_ns);
+	add_whole(samples, sum, SUM_KERNEL,
+		  exec->kernel_count + prf_placed(exec, PRF_IN_KERNEL),
+		  run->period_ns);
+	add_whole(samples, sum, SUM_OTHER, prf_placed(exec, PRF_ELSEWHERE),
+		  run->period_ns);
+}
+
 /** samples_of() - find the ticks of an exec in a finished sum of its run */
 struct samples samples_of(const struct sum *sum, const struct prf *run,
 			  const struct prf_exec *exec)
 {
 	struct samples samples = {};
-	size_t i;
 
-	for (i = 0; i < exec->nr; i++)
-		add_mapping(&samples, sum, &exec->dsos[i], run->period_ns);
-	add_whole(&samples, sum, SUM_KERNEL,
-		  exec->kernel_count + exec->left_out, run->period_ns);
-	add_whole(&samples, sum, SUM_OTHER, prf_elsewhere(exec),
-		  run->period_ns);
+	add_exec(&samples, sum, run, exec);
 	return samples;
-}
-
-static int by_piece(const void *a, const void *b)
-{
-	const struct sample *s = a, *t = b;
-
-	if (s->dso != t->dso)
-		return s->dso < t->dso ? -1 : 1;
-	return s->piece < t->piece ? -1 : s->piece > t->piece;
 }
 
 /** samples_by_function() - like samples_of(), with one sample for each piece */
 struct samples samples_by_function(const struct sum *sum, const struct prf *run,
 				   const struct prf_exec *exec)
 {
-	struct samples samples = samples_of(sum, run, exec);
-	struct sample *list = samples.list;
-	size_t i, nr = 0;
+	struct samples samples = { .by_function = true };
+	size_t nr = 0, i;
 
+	add_exec(&samples, sum, run, exec);
 	if (samples.nr)
-		qsort(list, samples.nr, sizeof(*list), by_piece);
-	for (i = 0; i < samples.nr; i++) {
-		if (nr && !by_piece(&list[nr - 1], &list[i])) {
-			list[nr - 1].ticks += list[i].ticks;
-			list[nr - 1].ns += list[i].ns;
-			continue;
-		}
-		list[nr++] = list[i];
-	}
+		qsort(samples.list, samples.nr, sizeof(*samples.list),
+		      by_piece);
+	for (i = 0; i < samples.nr; i++)
+		if (!nr || !merge(&samples.list[nr - 1], &samples.list[i]))
+			samples.list[nr++] = samples.list[i];
 	samples.nr = nr;
 	return samples;
 }

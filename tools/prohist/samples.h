@@ -16,19 +16,21 @@
  * @ns: their CPU time
  */
 struct sample {
-	size_t dso;
-	size_t piece;
-	size_t bucket;
+	uint32_t dso;
+	uint32_t piece;
+	uint32_t bucket;
 	uint64_t ticks;
 	double ns;
 };
 
 /**
  * struct samples - all ticks of an exec
+ * @by_function: one sample for each piece
  * @nr: number of samples
  * @list: the samples; free it
  */
 struct samples {
+	bool by_function;
 	size_t nr;
 	struct sample *list;
 };

@@ -53,7 +53,7 @@ static struct search search_new(const struct names *names)
 	};
 
 	if (!search.found)
-		err(1, NULL);
+		err(2, NULL);
 	return search;
 }
 
@@ -82,9 +82,14 @@ static const char *search_end(struct search *search)
 	return i < search->names->nr ? search->names->list[i] : NULL;
 }
 
+/* A program whose file was replaced later is the same program. */
 static bool exec_has_comm(const void *exec, const char *name)
 {
-	return !strcmp(base_name(((const struct prf_exec *)exec)->name), name);
+	const char *comm = base_name(((const struct prf_exec *)exec)->name);
+	size_t length = strlen(name);
+
+	return !strncmp(comm, name, length) &&
+		(!comm[length] || !strcmp(comm + length, " (deleted)"));
 }
 
 /* A cgroup has all those below it. */
@@ -119,14 +124,13 @@ static void select_in_run(struct prf *run, struct search *comms,
 			wanted = false;
 		if (!matches(cgroups, exec_has_cgroup, &exec))
 			wanted = false;
-		if (!wanted)
+		if (!wanted) {
+			run->kernel_unknown |= !strcmp(exec.name, PRF_UNKNOWN);
 			continue;
+		}
 		run->execs[i] = run->execs[kept];
 		run->execs[kept++] = exec;
 	}
-	/* It is that of all of them */
-	if (kept < run->nr)
-		run->cpu_ns = 0;
 	while (run->nr > kept)
 		prf_remove_exec(run, run->nr - 1);
 }
@@ -143,10 +147,18 @@ int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
 	struct search pids = search_new(&selection->pids);
 	struct search cgroups = search_new(&selection->cgroups);
 	const char *comm, *pid, *cgroup;
-	size_t i;
+	size_t before = 0, after = 0, i;
+	bool unknown = false;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		before += runs[i].nr;
 		select_in_run(&runs[i], &comms, &pids, &cgroups);
+		after += runs[i].nr;
+		unknown |= runs[i].kernel_unknown;
+	}
+	/* It is that of all execs: see theirs, in every run */
+	for (i = 0; i < nr && after < before; i++)
+		runs[i].cpu_ns = 0;
 	comm = search_end(&comms);
 	pid = search_end(&pids);
 	cgroup = search_end(&cgroups);
@@ -159,6 +171,8 @@ int select_execs(const struct selection *selection, struct prf *runs, size_t nr)
 	else if (cgroup)
 		term_warn("no program in cgroup '%s' in the profile; --sort=cgroup lists the cgroups",
 			  cgroup);
+	else if (unknown)
+		term_warn("without the time in the kernel: which program used it is unknown (see PERF BACKEND in profil(1))");
 	return comm || pid || cgroup ? -1 : 0;
 }
 
@@ -171,22 +185,32 @@ static void hide(struct prf_exec *exec, uint64_t *from, uint64_t ticks)
 	exec->unselected += ticks;
 }
 
+/* Hide the ticks of all outcomes that are in one place. */
+static void hide_place(struct prf_exec *exec, enum prf_place place)
+{
+	const struct prf_outcome *outcome;
+
+	for (outcome = prf_outcomes; outcome < prf_outcomes + PRF_OUTCOMES;
+	     outcome++)
+		if (outcome->place == place)
+			hide(exec, prf_count(exec, outcome),
+			     prf_have(exec, outcome));
+}
+
 /* Hide the ticks that have no DSO, but a name in place of one. */
 static void select_whole(struct search *search, struct prf_exec *exec,
 			 bool (*called)(const void *thing, const char *name),
 			 const void *kernel, const void *elsewhere)
 {
-	if (exec->kernel_count + exec->left_out &&
+	if (exec->kernel_count + prf_placed(exec, PRF_IN_KERNEL) &&
 	    !matches(search, called, kernel)) {
 		hide(exec, &exec->counted, exec->kernel_count);
-		hide(exec, &exec->left_out, exec->left_out);
+		hide_place(exec, PRF_IN_KERNEL);
 		exec->kernel_count = 0;
 	}
-	if (prf_elsewhere(exec) && !matches(search, called, elsewhere)) {
-		hide(exec, &exec->outside, exec->outside);
-		hide(exec, &exec->coarse, exec->coarse);
-		hide(exec, &exec->unresolved, exec->unresolved);
-	}
+	if (prf_placed(exec, PRF_ELSEWHERE) &&
+	    !matches(search, called, elsewhere))
+		hide_place(exec, PRF_ELSEWHERE);
 }
 
 static bool dso_called(const void *dso, const char *name)

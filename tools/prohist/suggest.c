@@ -96,12 +96,12 @@ void say_nearest(const struct sum *sum, const char *wanted)
 	FILE *stream = open_memstream(&text, &size);
 
 	if (!stream)
-		err(1, NULL);
+		err(2, NULL);
 	fprintf(stream, "no function '%s' has ticks", wanted);
 	for (i = 0; i < nr; i++)
 		fprintf(stream, "%s'%s'", i ? ", " : "; there is ", names[i]);
 	if (fclose(stream))
-		err(1, NULL);
+		err(2, NULL);
 	term_warn("%s", text);
 	free(text);
 }

@@ -2,7 +2,8 @@
 /*
  * summary.c - print the summary of a report
  *
- * Shows how much of the CPU time ticks cover, and the outcomes of all ticks.
+ * One line, and others only for what is not as it should be; with --stats, how
+ * much of the CPU time ticks cover, and the outcomes of all ticks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,33 +15,35 @@ static void print_number(const char *name, uint64_t number, const char *what)
 	printf("%10s %10" PRIu64 "  %s\n", name, number, what);
 }
 
+/* The file has no ticks that are not selected. */
+static bool is_shown(const struct sum *sum, const struct prf_outcome *outcome)
+{
+	return outcome->place != PRF_UNSELECTED ||
+		prf_have(&sum->numbers, outcome);
+}
+
 static void print_outcomes(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
+	const struct prf_outcome *outcome;
+	const char *sign = "ticks =";
 
 	print_number("ticks", numbers->ticks, "in total");
-	print_number("counted", numbers->counted, "in the buckets");
-	print_number("clipped", numbers->clipped,
-		     "not counted: the counter was full");
-	print_number("outside", numbers->outside, "outside all regions");
-	print_number("lost", numbers->lost,
-		     sum->clock == PRF_CLOCK_PERF_EVENT_OPEN ?
-		     "not counted: the thread ended before its next tick" :
-		     "not counted: pending at the end, or counter not writable");
-	print_number("left out", numbers->left_out,
-		     "in the kernel, excluded");
-	print_number("coarse", numbers->coarse,
-		     "in no bucket: there was none left");
-	print_number("unresolved", numbers->unresolved,
-		     "in no bucket: the mapping was gone");
-	if (numbers->unselected)
-		print_number("unselected", numbers->unselected,
-			     "in other DSOs or functions");
+	for (outcome = prf_outcomes; outcome < prf_outcomes + PRF_OUTCOMES;
+	     outcome++)
+		if (is_shown(sum, outcome))
+			print_number(outcome->name, prf_have(numbers, outcome),
+				     sum_meaning(sum, outcome));
 	print_number("kernel", numbers->kernel,
 		     "in the kernel, included above");
-	printf("ticks = counted + clipped + outside + lost + left out + coarse + unresolved%s: %s\n",
-	       numbers->unselected ? " + unselected" : "",
-	       sum_adds_up(sum) ? "yes" : "NO");
+	for (outcome = prf_outcomes; outcome < prf_outcomes + PRF_OUTCOMES;
+	     outcome++) {
+		if (!is_shown(sum, outcome))
+			continue;
+		printf("%s %s", sign, outcome->name);
+		sign = " +";
+	}
+	printf(": %s\n", sum_adds_up(sum) ? "yes" : "NO");
 }
 
 static void print_untimed(const struct sum *sum)
@@ -74,16 +77,20 @@ static void print_missed(const struct sum *sum)
 	}
 }
 
-/** print_summary() - CPU time and the outcomes of all ticks */
-void print_summary(const struct term *term, const struct sum *sum)
+static void print_command(const struct sum *sum)
+{
+	term_name(sum->command);
+	if (sum->files > 1)
+		printf(" and %u more", sum->files - 1);
+}
+
+static void print_account(const struct term *term, const struct sum *sum)
 {
 	double covered = sum->numbers.covered_ns / 1e9;
 	double time = sum->time_ns / 1e9;
 
 	printf("profile of ");
-	term_name(sum->command);
-	if (sum->files > 1)
-		printf(" and %u more", sum->files - 1);
+	print_command(sum);
 	putchar('\n');
 	term_heading(term, "summary");
 	printf("CPU time: %.3f s by the kernel, %.3f s covered, %.3f s by ticks",
@@ -94,6 +101,37 @@ void print_summary(const struct term *term, const struct sum *sum)
 	       clock_name(sum->clock), sum->period_ns / 1e6,
 	       sum->wall_ns / 1e9);
 	print_outcomes(sum);
+}
+
+/* Print only what is not as it should be. */
+static void print_answer(const struct sum *sum)
+{
+	const struct prf_outcome *outcome;
+
+	print_command(sum);
+	printf(": %.3f s of CPU time, %" PRIu64 " ticks, period %.3f ms, %s\n",
+	       sum->numbers.cpu_ns / 1e9, sum->numbers.ticks,
+	       sum->period_ns / 1e6, clock_name(sum->clock));
+	for (outcome = prf_outcomes; outcome < prf_outcomes + PRF_OUTCOMES;
+	     outcome++)
+		if (outcome->remarkable && prf_have(&sum->numbers, outcome))
+			printf("%s: %" PRIu64 " ticks %s\n", outcome->name,
+			       prf_have(&sum->numbers, outcome),
+			       sum_meaning(sum, outcome));
+	if (!sum_adds_up(sum))
+		printf("the ticks do not add up; see --stats\n");
+}
+
+/**
+ * print_summary() - how much CPU time, and what is missing
+ * @stats: print all numbers, not only those that are not as they should be
+ */
+void print_summary(const struct term *term, const struct sum *sum, bool stats)
+{
+	if (stats)
+		print_account(term, sum);
+	else
+		print_answer(sum);
 	print_untimed(sum);
 	print_missed(sum);
 }

@@ -36,7 +36,7 @@ static void print_programs(const struct report *report)
 		.sum = report->sum,
 		.ids = plain,
 		.name = "by program",
-		.most = report->sum->placed,
+		.most = report->sum->placed_ns,
 	};
 	size_t i;
 
@@ -54,7 +54,7 @@ static void print_programs(const struct report *report)
 
 static void print_dso(struct columns *columns, const struct sum_dso *dso)
 {
-	const struct row row = { .ticks = dso->ticks };
+	const struct row row = { .ticks = dso->ticks, .ns = dso->ns };
 
 	columns_print(columns, &row);
 	printf("  ");
@@ -62,6 +62,13 @@ static void print_dso(struct columns *columns, const struct sum_dso *dso)
 	putchar('\n');
 	if (dso->symbols.problem)
 		printf("%20s(%s)\n", "", dso->symbols.problem);
+}
+
+/* Is there more to say than one DSO, or a problem with it? */
+static bool has_dsos(const struct sum *sum)
+{
+	return sum->nr_dsos > 1 ||
+		(sum->nr_dsos && sum->dsos->symbols.problem);
 }
 
 static void print_dsos(const struct report *report)
@@ -72,19 +79,25 @@ static void print_dsos(const struct report *report)
 		.sum = sum,
 		.ids = plain,
 		.name = "by DSO",
-		.most = sum->placed,
+		.most = sum->placed_ns,
 	};
 	enum sum_class class;
 	size_t i = 0, nr;
 
 	columns_heading(&columns, NULL);
 	for (class = 0; class < SUM_CLASSES; class++) {
-		const struct row row = { .ticks = sum->classes[class] };
+		const struct row row = {
+			.ticks = sum->classes[class],
+			.ns = sum->classes_ns[class],
+		};
 
+		if (!row.ticks)
+			continue;
 		columns_print(&columns, &row);
 		printf("%s\n", sum_class_name(class));
 		/* The rest is that of the class */
 		columns.so_far = sum->placed - row.ticks;
+		columns.so_far_ns = sum->placed_ns - row.ns;
 		for (nr = 0; i < sum->nr_dsos && sum->dsos[i].class == class;
 		     i++)
 			if (nr++ < report->top)
@@ -162,7 +175,7 @@ static void print_rows(const struct report *report, unsigned int by)
 		.sum = report->sum,
 		.ids = report->fields ?: ids,
 		.name = name,
-		.most = rows.nr ? rows.list[0].ticks : 0,
+		.most = rows.nr ? rows.list[0].ns : 0,
 	};
 	size_t i;
 
@@ -184,19 +197,20 @@ static void print_hint(const struct sum *sum)
 	const struct sum_dso *kernel = sum_whole(sum, SUM_KERNEL);
 
 	if (kernel && !sum->user_only &&
-	    sum_percent(sum, kernel->ticks) >= KERNEL_MUCH)
-		printf("\nprofil --kernel names the functions of the kernel\n");
+	    sum_percent(sum, kernel->ns) >= KERNEL_MUCH)
+		printf("\nprofil --kernel=functions names the functions of the kernel\n");
 }
 
-/** print_text() - print summary, programs, DSOs and functions */
+/** print_text() - print summary, functions, programs and DSOs */
 int print_text(const struct report *report)
 {
-	print_summary(report->term, report->sum);
+	print_summary(report->term, report->sum, report->stats);
+	print_rows(report, report->keys ?: ROW_SYMBOL | ROW_DSO);
 	if (!report->keys) {
 		print_programs(report);
-		print_dsos(report);
+		if (report->stats || has_dsos(report->sum))
+			print_dsos(report);
 	}
-	print_rows(report, report->keys ?: ROW_SYMBOL | ROW_DSO);
 	print_hint(report->sum);
 	return 0;
 }

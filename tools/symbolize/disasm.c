@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "symbolize/disasm.h"
+#include "util/user.h"
 #include "util/xalloc.h"
 
 #define ARGUMENTS	8
@@ -43,13 +44,16 @@ static int spawn(char **argv, int output, pid_t *pid)
 }
 
 /* Start objdump. Returns its output, or NULL after reporting the error. */
-static FILE *start(char **argv, pid_t *pid)
+static FILE *start(char **argv, uid_t owner, pid_t *pid)
 {
-	int ends[2], error;
+	int ends[2], error = EPERM;
 
 	if (pipe2(ends, O_CLOEXEC))
-		err(1, NULL);
-	error = spawn(argv, ends[1], pid);
+		err(2, NULL);
+	if (user_become(owner)) {
+		error = spawn(argv, ends[1], pid);
+		user_return();
+	}
 	close(ends[1]);
 	if (!error)
 		return fdopen(ends[0], "r");
@@ -85,21 +89,21 @@ static int finish(pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			err(1, NULL);
+			err(2, NULL);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	warnx("objdump failed");
 	return -1;
 }
 
-static int run(char **argv, struct instructions *instructions)
+static int run(char **argv, uid_t owner, struct instructions *instructions)
 {
 	char *line = NULL;
 	size_t room = 0;
 	FILE *output;
 	pid_t pid;
 
-	output = start(argv, &pid);
+	output = start(argv, owner, &pid);
 	if (!output)
 		return -1;
 	while (getline(&line, &room, output) >= 0)
@@ -112,13 +116,14 @@ static int run(char **argv, struct instructions *instructions)
 /**
  * disassemble() - disassemble a function
  * @file: path of the file with its code
+ * @owner: its owner, with whose rights objdump reads it if root asks
  * @start: its first link-time address
  * @end: first address after it
  * @instructions: zeroed; receives the instructions
  *
  * Return: 0, or -1 after reporting the error.
  */
-int disassemble(const char *file, uint64_t start, uint64_t end,
+int disassemble(const char *file, uid_t owner, uint64_t start, uint64_t end,
 		struct instructions *instructions)
 {
 	char from[64], to[64], *name;
@@ -135,9 +140,9 @@ int disassemble(const char *file, uint64_t start, uint64_t end,
 	 * with @
 	 */
 	if (asprintf(&name, "%s%s", file[0] == '/' ? "" : "./", file) < 0)
-		err(1, NULL);
+		err(2, NULL);
 	argv[ARGUMENTS - 1] = name;
-	result = run(argv, instructions);
+	result = run(argv, owner, instructions);
 	free(name);
 	return result;
 }

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /**
  * struct instruction - an instruction
@@ -28,7 +29,7 @@ struct instructions {
 	struct instruction *list;
 };
 
-int disassemble(const char *file, uint64_t start, uint64_t end,
+int disassemble(const char *file, uid_t owner, uint64_t start, uint64_t end,
 		struct instructions *instructions);
 void instructions_free(struct instructions *instructions);
 

@@ -30,7 +30,7 @@ static unsigned int rank(Dwfl_Module *module, const char *name,
 
 /**
  * linkage_find() - find the symbol that contains an address
- * @symbols: symbols of the DSO; symbols_known() must be true
+ * @symbols: symbols of the DSO; symbols_have_file() must be true
  * @address: link-time address
  * @linkage: receives the symbol
  *

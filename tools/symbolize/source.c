@@ -11,6 +11,7 @@
 
 #include "symbolize/source.h"
 #include "util/file.h"
+#include "util/user.h"
 #include "util/xalloc.h"
 
 #define LARGEST	(64 << 20)
@@ -44,7 +45,19 @@ static char *read_text(int fd, size_t *size)
 	return text;
 }
 
-static void read_source(struct source *source, const char *path)
+static int open_as(const char *path, uid_t reader, struct stat *stat_buffer)
+{
+	int fd;
+
+	/* Nothing says which directory a relative path starts from */
+	if (path[0] != '/' || !user_become(reader))
+		return -1;
+	fd = file_open_plain(path, stat_buffer);
+	user_return();
+	return fd;
+}
+
+static void read_source(struct source *source, const char *path, uid_t reader)
 {
 	struct stat stat_buffer;
 	size_t size;
@@ -52,8 +65,8 @@ static void read_source(struct source *source, const char *path)
 
 	memset(source, 0, sizeof(*source));
 	source->path = copy(path);
-	/* Nothing says which directory a relative path starts from */
-	fd = path[0] == '/' ? file_open_plain(path, &stat_buffer) : -1;
+	source->reader = reader;
+	fd = open_as(path, reader, &stat_buffer);
 	if (fd < 0)
 		return;
 	size = stat_buffer.st_size;
@@ -69,20 +82,23 @@ static void read_source(struct source *source, const char *path)
  * source_find() - find a source file, and read it the first time
  * @sources: files read so far; zeroed at first
  * @path: path of the file
+ * @reader: user who must be permitted to read it, if root asks
  *
  * Return: the file, valid until the next call; without lines if it cannot be
  * read.
  */
-const struct source *source_find(struct sources *sources, const char *path)
+const struct source *source_find(struct sources *sources, const char *path,
+				 uid_t reader)
 {
 	size_t i;
 
 	for (i = 0; i < sources->nr; i++)
-		if (!strcmp(sources->list[i].path, path))
+		if (sources->list[i].reader == reader &&
+		    !strcmp(sources->list[i].path, path))
 			return &sources->list[i];
 	sources->list = one_more(sources->list, sources->nr,
 				 sizeof(*sources->list));
-	read_source(&sources->list[sources->nr], path);
+	read_source(&sources->list[sources->nr], path, reader);
 	return &sources->list[sources->nr++];
 }
 

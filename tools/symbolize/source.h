@@ -6,11 +6,13 @@
 #define SOURCE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 #include <time.h>
 
 /**
  * struct source - a source file
  * @path: path of the file
+ * @reader: user with whose rights it was read
  * @text: contents; NULL if the file cannot be read
  * @nr: number of lines
  * @ends: offset in @text of the end of each line
@@ -18,6 +20,7 @@
  */
 struct source {
 	char *path;
+	uid_t reader;
 	char *text;
 	size_t nr;
 	size_t *ends;
@@ -34,7 +37,8 @@ struct sources {
 	struct source *list;
 };
 
-const struct source *source_find(struct sources *sources, const char *path);
+const struct source *source_find(struct sources *sources, const char *path,
+				 uid_t reader);
 const char *source_line(const struct source *source, int number, int *length);
 void sources_free(struct sources *sources);
 

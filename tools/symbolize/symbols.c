@@ -6,11 +6,12 @@
  * when the process has ended. Offsets in a mapping become file offsets, and
  * with the file's segments link-time addresses. Code without a symbol is
  * delimited by .eh_frame_hdr, see eh_frame.c, and is named after its DSO and
- * address.
+ * address. What the file does not say, the profile may have stored.
  */
 #define _GNU_SOURCE
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 #include "symbolize/vdso.h"
 #include "util/array.h"
 #include "util/file.h"
+
+#define PAGE	4096
 
 static char *debuginfo_path;
 
@@ -119,9 +122,9 @@ static const char *compare_build_id(const struct symbols *symbols,
 
 /*
  * If the build ID differs, other functions are at these addresses: drop the
- * file.
+ * file. Also drop it in favour of the profile's own names if that is not known.
  */
-static const char *open_file(struct symbols *symbols,
+static const char *open_path(struct symbols *symbols, const char *path,
 			     const struct prf_dso *dso)
 {
 	struct stat stat_buffer;
@@ -132,11 +135,10 @@ static const char *open_file(struct symbols *symbols,
 	symbols->dwfl = dwfl_begin(&callbacks);
 	if (!symbols->dwfl)
 		return "no memory";
-	fd = file_open_plain(symbols->file, &stat_buffer);
+	fd = file_open_plain(path, &stat_buffer);
 	if (fd >= 0)
 		symbols->module = dwfl_report_offline(symbols->dwfl,
-						      symbols->label,
-						      symbols->file, fd);
+						      symbols->label, path, fd);
 	/* If there is a module, it owns the descriptor */
 	if (fd >= 0 && !symbols->module)
 		close(fd);
@@ -145,53 +147,174 @@ static const char *open_file(struct symbols *symbols,
 		symbols->module = NULL;
 		return "the file is gone, or is not an ELF file";
 	}
+	symbols->owner = stat_buffer.st_uid;
 	problem = compare_build_id(symbols, dso);
 	if (!problem && !dso->build_id_len)
 		symbols->changed_ns = file_changed_ns(&stat_buffer);
-	if (problem && dso->build_id_len)
+	if (problem && (dso->build_id_len || dso->names))
 		symbols->module = NULL;
 	return problem;
 }
 
-/* An executable segment of the file. */
-struct segment {
-	uint64_t offset;
-	uint64_t size;
-	uint64_t address;
-};
-
-static int read_segments(struct symbols *symbols, Elf *elf)
+static char *path_of(int fd)
 {
+	char link[32], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path));
+	return length > 0 ? strndup(path, length) : NULL;
+}
+
+/*
+ * Find a file by the build ID of a DSO: the DSO itself, or its debug file, below
+ * .build-id in the directories for these, or by debuginfod. The module is only
+ * there to be asked for.
+ */
+static char *find_by_id(const struct prf_dso *dso)
+{
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *module = NULL;
+	char *name = NULL, *path = NULL;
+	Elf *elf = NULL;
+	int fd = -1;
+
+	if (dwfl)
+		module = dwfl_report_module(dwfl, dso->path, 4096, 8192);
+	if (module && !dwfl_module_report_build_id(module, dso->build_id,
+						   dso->build_id_len, 0)) {
+		fd = dwfl_build_id_find_elf(module, NULL, dso->path, 0, &name,
+					    &elf);
+		if (fd < 0)
+			fd = dwfl_standard_find_debuginfo(module, NULL,
+					dso->path, 0, NULL, NULL, 0, &name);
+	}
+	if (fd >= 0)
+		path = path_of(fd);
+	elf_end(elf);
+	free(name);
+	if (dwfl)
+		dwfl_end(dwfl);
+	return path;
+}
+
+/* Open the file of the DSO, or if that is another one now, look for its own. */
+static const char *open_file(struct symbols *symbols, const struct prf_dso *dso)
+{
+	const char *problem;
+	char *path;
+
+	problem = open_path(symbols, symbols->file, dso);
+	if (symbols->module || !dso->build_id_len)
+		return problem;
+	path = find_by_id(dso);
+	if (!path)
+		return problem;
+	if (symbols->dwfl)
+		dwfl_end(symbols->dwfl);
+	open_path(symbols, path, dso);
+	if (!symbols->module) {
+		free(path);
+		return problem;
+	}
+	free(symbols->file);
+	symbols->file = path;
+	return NULL;
+}
+
+static int add_segment(struct symbols *symbols,
+		       const struct prf_segment *segment)
+{
+	struct prf_segment *list = array_grow(symbols->segments,
+					      symbols->nr_segments,
+					      sizeof(*list));
+
+	if (!list)
+		return -1;
+	symbols->segments = list;
+	list[symbols->nr_segments++] = *segment;
+	return 0;
+}
+
+static uint64_t page_of(uint64_t address)
+{
+	return address & -PAGE;
+}
+
+/*
+ * A debug file does not say where segments are in the DSO. If there is but one,
+ * and the mapping has its size, that is where it is.
+ */
+static bool guess_offset(const struct prf_dso *dso, const GElf_Phdr *phdr,
+			 struct prf_segment *segment)
+{
+	uint64_t end = phdr->p_vaddr + phdr->p_memsz;
+	uint64_t mapped = dso->pgoff + (dso->end - dso->start);
+
+	*segment = (struct prf_segment){
+		page_of(dso->pgoff), end - page_of(phdr->p_vaddr),
+		page_of(phdr->p_vaddr)
+	};
+	return page_of(end + PAGE - 1) - segment->address ==
+		page_of(mapped + PAGE - 1) - segment->offset;
+}
+
+static int read_segments(struct symbols *symbols, const struct prf_dso *dso,
+			 Elf *elf)
+{
+	struct prf_segment segment;
 	GElf_Phdr phdr;
 	size_t i, nr;
 
 	if (elf_getphdrnum(elf, &nr))
 		nr = 0;
 	for (i = 0; i < nr; i++) {
-		struct segment *list;
-
 		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
 		    !(phdr.p_flags & PF_X))
 			continue;
-		list = array_grow(symbols->segments, symbols->nr_segments,
-				  sizeof(*list));
-		if (!list)
-			return -1;
-		symbols->segments = list;
-		list[symbols->nr_segments++] = (struct segment){
+		segment = (struct prf_segment){
 			phdr.p_offset, phdr.p_filesz, phdr.p_vaddr
 		};
+		if (!phdr.p_filesz) {
+			symbols->no_file = "only its debug file was found";
+			if (symbols->nr_segments ||
+			    !guess_offset(dso, &phdr, &segment)) {
+				symbols->nr_segments = 0;
+				return 0;
+			}
+		}
+		if (add_segment(symbols, &segment))
+			return -1;
 	}
 	return 0;
 }
 
-static int open_tables(struct symbols *symbols)
+/* The profile's own segments are those of the DSO, also for a debug file. */
+static int copy_segments(struct symbols *symbols, const struct prf_names *names)
+{
+	size_t i;
+
+	symbols->nr_segments = 0;
+	for (i = 0; i < names->nr_segments; i++)
+		if (add_segment(symbols, &names->segments[i]))
+			return -1;
+	return 0;
+}
+
+static int open_tables(struct symbols *symbols, const struct prf_dso *dso)
 {
 	GElf_Addr bias;
 	Elf *elf = elf_of(symbols, &bias);
 
-	if (read_segments(symbols, elf))
+	if (read_segments(symbols, dso, elf) ||
+	    (symbols->no_file && dso->names &&
+	     copy_segments(symbols, dso->names)))
 		return -1;
+	if (symbols->no_file && !symbols->nr_segments) {
+		symbols->module = NULL;
+		symbols->problem = symbols->no_file;
+		return 0;
+	}
 	symbols->symtab = symtab_new(symbols->module, bias);
 	symbols->units = units_new(symbols->module);
 	return symbols->symtab && symbols->units ? 0 : -1;
@@ -220,21 +343,33 @@ int symbols_open(struct symbols *symbols, const char *path,
 	if (!symbols->file)
 		return -1;
 	symbols->problem = open_file(symbols, dso);
-	return symbols->module ? open_tables(symbols) : 0;
+	if (symbols->module)
+		return open_tables(symbols, dso);
+	symbols->no_file = symbols->problem;
+	return 0;
 }
 
 /**
  * symbols_date() - report a file that may not be the one that was profiled
  * @symbols: symbols of the DSO
- * @start_ns: start of a run that it has ticks of, since the epoch
+ * @dso: a mapping of the DSO; the first one, if it has names
+ * @start_ns: start of the run that it has ticks of, since the epoch
  *
  * Without a build ID, only the time of its last change can tell: that of the
- * inode, as package managers and cp -p set that of the contents.
+ * inode, as package managers and cp -p set that of the contents. The profile's
+ * own names are better than such a file.
  */
-void symbols_date(struct symbols *symbols, uint64_t start_ns)
+void symbols_date(struct symbols *symbols, const struct prf_dso *dso,
+		  uint64_t start_ns)
 {
-	if (symbols->changed_ns > start_ns)
-		symbols->problem = "cannot tell whether the file is the same: no build-id, and changed since the run";
+	if (symbols->changed_ns <= start_ns)
+		return;
+	symbols->problem = "cannot tell whether the file is the same: no build-id, and changed since the run";
+	if (!dso->names || symbols->stored.nr)
+		return;
+	symbols->no_file = symbols->problem;
+	symbols->module = NULL;
+	symbols->nr_segments = 0;
 }
 
 /* A function that only the profile can name; its addresses as in symbols_find() */
@@ -244,35 +379,31 @@ struct code_name {
 	const char *name;
 };
 
-/* Number of names that start at or before an address */
-static size_t names_until(const struct symbols *symbols, uint64_t address)
+static int add_symbol(struct symbols *symbols, const struct code_name *name)
 {
-	return array_until(symbols->names, symbols->nr_names,
-			   sizeof(*symbols->names), address);
-}
+	struct code_name *names = array_grow(symbols->names, symbols->nr_names,
+					     sizeof(*names));
 
-/* Add a name, unless another has the place. */
-static int add_name(struct symbols *symbols, const struct code_name *name)
-{
-	size_t at = names_until(symbols, name->start);
-	struct code_name *names = symbols->names;
-
-	if (at && names[at - 1].end > name->start)
-		return 0;
-	if (at < symbols->nr_names && names[at].start < name->end)
-		return 0;
-	names = array_grow(names, symbols->nr_names, sizeof(*names));
 	if (!names)
 		return -1;
 	symbols->names = names;
-	memmove(&names[at + 1], &names[at],
-		(symbols->nr_names++ - at) * sizeof(*names));
-	names[at] = *name;
+	names[symbols->nr_names++] = *name;
 	return 0;
 }
 
+/* Where there is no file, the profile has its segments, too. */
+static int add_names(struct symbols *symbols, const struct prf_names *names)
+{
+	if (stored_add(&symbols->stored, names))
+		return -1;
+	if (symbols->module)
+		return 0;
+	symbols->problem = NULL;
+	return symbols->nr_segments ? 0 : copy_segments(symbols, names);
+}
+
 /**
- * symbols_add() - add the functions that a profile names
+ * symbols_add() - add the names that a profile has, before symbols_sort()
  * @symbols: symbols of a DSO
  * @dso: a mapping of the DSO, which must outlive @symbols
  *
@@ -282,6 +413,8 @@ int symbols_add(struct symbols *symbols, const struct prf_dso *dso)
 {
 	size_t i;
 
+	if (dso->names && add_names(symbols, dso->names))
+		return -1;
 	for (i = 0; i < dso->nr_symbols; i++) {
 		const struct code_name name = {
 			.start = dso->pgoff + dso->symbols[i].start,
@@ -289,10 +422,31 @@ int symbols_add(struct symbols *symbols, const struct prf_dso *dso)
 			.name = dso->symbols[i].name,
 		};
 
-		if (add_name(symbols, &name))
+		if (add_symbol(symbols, &name))
 			return -1;
 	}
 	return 0;
+}
+
+/**
+ * symbols_sort() - make names ready to be found, after the last symbols_add()
+ *
+ * Of names that overlap, the first one stays.
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symbols_sort(struct symbols *symbols)
+{
+	struct code_name *names = symbols->names;
+	size_t i, nr = 0;
+
+	if (symbols->nr_names)
+		qsort(names, symbols->nr_names, sizeof(*names), array_by_start);
+	for (i = 0; i < symbols->nr_names; i++)
+		if (!nr || names[nr - 1].end <= names[i].start)
+			names[nr++] = names[i];
+	symbols->nr_names = nr;
+	return stored_sort(&symbols->stored);
 }
 
 /** symbols_close() - free the result of symbols_open() */
@@ -307,12 +461,68 @@ void symbols_close(struct symbols *symbols)
 	free(symbols->file);
 	free(symbols->segments);
 	free(symbols->names);
+	stored_free(&symbols->stored);
 }
 
 /** symbols_known() - are addresses link-time addresses of a file? */
 bool symbols_known(const struct symbols *symbols)
 {
-	return symbols->module;
+	return symbols->module || symbols->nr_segments;
+}
+
+/** symbols_have_file() - is there a file with the code? */
+bool symbols_have_file(const struct symbols *symbols)
+{
+	return symbols->module && !symbols->no_file;
+}
+
+/** symbols_have_names() - may any code have another name than its address? */
+bool symbols_have_names(const struct symbols *symbols)
+{
+	return symbols->module || symbols->nr_names || symbols->stored.nr ||
+		symbols->label[0] == '[';
+}
+
+/**
+ * symbols_certain() - is there a file, and is it the one that was profiled?
+ * @symbols: symbols of the DSO
+ * @start_ns: start of the run, since the epoch
+ */
+bool symbols_certain(const struct symbols *symbols, uint64_t start_ns)
+{
+	return symbols->module && !symbols->problem &&
+		symbols->changed_ns <= start_ns;
+}
+
+/** symbols_segment() - get an executable segment, or fail after the last */
+bool symbols_segment(const struct symbols *symbols, size_t i,
+		     struct prf_segment *segment)
+{
+	if (i >= symbols->nr_segments)
+		return false;
+	*segment = symbols->segments[i];
+	return true;
+}
+
+/**
+ * symbols_link() - convert a file offset to a link-time address
+ * @symbols: symbols of the DSO
+ * @offset: offset in its file, in bytes
+ *
+ * Return: the link-time address, or the offset if that is unknown.
+ */
+uint64_t symbols_link(const struct symbols *symbols, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < symbols->nr_segments; i++) {
+		const struct prf_segment *segment = &symbols->segments[i];
+
+		if (offset >= segment->offset &&
+		    offset - segment->offset < segment->size)
+			return segment->address + (offset - segment->offset);
+	}
+	return offset;
 }
 
 /**
@@ -326,17 +536,7 @@ bool symbols_known(const struct symbols *symbols)
 uint64_t symbols_address(const struct symbols *symbols,
 			 const struct prf_dso *dso, uint64_t offset)
 {
-	size_t i;
-
-	offset += dso->pgoff;
-	for (i = 0; i < symbols->nr_segments; i++) {
-		const struct segment *segment = &symbols->segments[i];
-
-		if (offset >= segment->offset &&
-		    offset - segment->offset < segment->size)
-			return segment->address + (offset - segment->offset);
-	}
-	return offset;
+	return symbols_link(symbols, dso->pgoff + offset);
 }
 
 /**
@@ -353,7 +553,7 @@ void symbols_text(const struct symbols *symbols, uint64_t *start,
 	*start = UINT64_MAX;
 	*end = 0;
 	for (i = 0; i < symbols->nr_segments; i++) {
-		const struct segment *segment = &symbols->segments[i];
+		const struct prf_segment *segment = &symbols->segments[i];
 
 		if (segment->address < *start)
 			*start = segment->address;
@@ -373,7 +573,8 @@ static int label(const struct symbols *symbols, struct symbol *symbol)
 static int find_in_file(const struct symbols *symbols, uint64_t address,
 			struct symbol *symbol)
 {
-	uint64_t start, end;
+	uint64_t start = 0, end;
+	bool has_frame = false;
 	GElf_Addr bias;
 	const char *name;
 
@@ -381,37 +582,55 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 		return -1;
 	name = symtab_find(symbols->symtab, address, &symbol->start,
 			   &symbol->end);
+	if (!name) {
+		has_frame = !frames_find(elf_of(symbols, &bias), address,
+					 &start, &end);
+		name = symtab_label(symbols->symtab, address, start,
+				    &symbol->start, &symbol->end);
+	}
 	if (name) {
 		symbol->name = demangle(name);
 		return symbol->name ? 0 : -1;
 	}
-	if (!frames_find(elf_of(symbols, &bias), address, &start, &end)) {
+	symbol->name = NULL;
+	if (has_frame) {
 		symbol->start = start;
 		symbol->end = end;
 	}
 	symtab_clip(symbols->symtab, address, &symbol->start, &symbol->end);
-	return label(symbols, symbol);
+	return 0;
 }
 
-/**
- * symbols_find() - find the function at an address
- * @symbols: symbols of its DSO
- * @address: link-time address
- * @bytes: size of the bucket there
- * @symbol: receives the function
- *
- * Return: 0, or -1 if out of memory.
- */
-int symbols_find(const struct symbols *symbols, uint64_t address,
-		 uint64_t bytes, struct symbol *symbol)
+/* Find a function that has no symbol in the file. */
+static int find_stored(const struct symbols *symbols, uint64_t address,
+		       struct symbol *symbol)
 {
-	size_t until;
+	const struct prf_function *function =
+		stored_function(&symbols->stored, address);
 
-	symbol->start = address;
-	symbol->end = address + bytes;
-	if (symbols->module)
-		return find_in_file(symbols, address, symbol);
-	until = names_until(symbols, address);
+	if (!function || (symbols->module && !function->name[0]))
+		return 0;
+	symbol->start = function->start;
+	symbol->end = function->end;
+	if (!function->name[0])
+		return 0;
+	symbol->name = strdup(function->name);
+	return symbol->name ? 0 : -1;
+}
+
+/* Number of names that start at or before an address */
+static size_t names_until(const struct symbols *symbols, uint64_t address)
+{
+	return array_until(symbols->names, symbols->nr_names,
+			   sizeof(*symbols->names), address);
+}
+
+/* Find code that is in no file, but that the profile or the kernel names. */
+static int find_name(const struct symbols *symbols, uint64_t address,
+		     struct symbol *symbol)
+{
+	size_t until = names_until(symbols, address);
+
 	if (until && symbols->names[until - 1].end > address) {
 		symbol->start = symbols->names[until - 1].start;
 		symbol->end = symbols->names[until - 1].end;
@@ -423,9 +642,45 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 			symbols->names[until].start : UINT64_MAX;
 		symbol->name = strdup(symbols->label);
 	} else {
-		return label(symbols, symbol);
+		return 0;
 	}
 	return symbol->name ? 0 : -1;
+}
+
+/**
+ * symbols_look_up() - like symbols_find(), but without a name if there is no
+ * symbol
+ */
+int symbols_look_up(const struct symbols *symbols, uint64_t address,
+		    uint64_t bytes, struct symbol *symbol)
+{
+	symbol->start = address;
+	symbol->end = address + bytes;
+	symbol->name = NULL;
+	if (symbols->module && find_in_file(symbols, address, symbol))
+		return -1;
+	if (!symbol->name && find_stored(symbols, address, symbol))
+		return -1;
+	if (symbol->name || symbols_known(symbols))
+		return 0;
+	return find_name(symbols, address, symbol);
+}
+
+/**
+ * symbols_find() - find the function at an address
+ * @symbols: symbols of its DSO, after symbols_sort() if names were added
+ * @address: link-time address
+ * @bytes: size of the bucket there
+ * @symbol: receives the function
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int symbols_find(const struct symbols *symbols, uint64_t address,
+		 uint64_t bytes, struct symbol *symbol)
+{
+	if (symbols_look_up(symbols, address, bytes, symbol))
+		return -1;
+	return symbol->name ? 0 : label(symbols, symbol);
 }
 
 static Dwarf_Line *find_line(const struct symbols *symbols,
@@ -436,6 +691,21 @@ static Dwarf_Line *find_line(const struct symbols *symbols,
 
 	return line ? dwfl_dwarf_line(line, &bias) :
 		units_line(symbols->units, address);
+}
+
+static bool place_in_file(const struct symbols *symbols, uint64_t address,
+			  struct place *place)
+{
+	Dwarf_Line *line;
+	GElf_Addr bias;
+
+	elf_of(symbols, &bias);
+	line = find_line(symbols, address + bias);
+	/* Line 0 marks code that the compiler generated for no line */
+	if (line && !dwarf_lineno(line, &place->line) && place->line > 0 &&
+	    !dwarf_linediscriminator(line, &place->discriminator))
+		place->file = dwarf_linesrc(line, NULL, NULL);
+	return place->file;
 }
 
 /**
@@ -450,27 +720,23 @@ static Dwarf_Line *find_line(const struct symbols *symbols,
 bool symbols_place(const struct symbols *symbols, uint64_t address,
 		   struct place *place)
 {
-	Dwarf_Line *line;
-	GElf_Addr bias;
+	const struct prf_line *line;
 
 	memset(place, 0, sizeof(*place));
-	if (!symbols->module)
-		return false;
-	elf_of(symbols, &bias);
-	line = find_line(symbols, address + bias);
-	/* Line 0 marks code that the compiler generated for no line */
-	if (line && !dwarf_lineno(line, &place->line) && place->line > 0 &&
-	    !dwarf_linediscriminator(line, &place->discriminator))
-		place->file = dwarf_linesrc(line, NULL, NULL);
-	if (place->file)
+	if (symbols->module && place_in_file(symbols, address, place))
 		return true;
 	memset(place, 0, sizeof(*place));
-	return false;
+	line = stored_line(&symbols->stored, address);
+	if (!line)
+		return false;
+	place->file = line->file;
+	place->line = line->line;
+	return true;
 }
 
 /**
  * symbols_next_line() - find the instruction at which the next line begins
- * @symbols: symbols of its DSO; symbols_known() must be true
+ * @symbols: symbols of its DSO; symbols_have_file() must be true
  * @address: link-time address
  *
  * Return: an address after @address, UINT64_MAX if there is none.
@@ -490,7 +756,7 @@ uint64_t symbols_next_line(const struct symbols *symbols, uint64_t address)
  * @symbols: symbols of the DSO
  * @address: link-time address
  * @inlines: receives the functions, for inlines_free() before symbols_close();
- *	none if the DSO has no debugging information
+ *	none if neither file nor profile has debugging information
  *
  * Return: 0, or -1 if out of memory.
  */
@@ -500,8 +766,11 @@ int symbols_inlines(const struct symbols *symbols, uint64_t address,
 	GElf_Addr bias;
 
 	memset(inlines, 0, sizeof(*inlines));
-	if (!symbols->module)
-		return 0;
-	elf_of(symbols, &bias);
-	return inlines_find(symbols->units, address + bias, inlines);
+	if (symbols->module) {
+		elf_of(symbols, &bias);
+		if (inlines_find(symbols->units, address + bias, inlines))
+			return -1;
+	}
+	return inlines->nr ? 0 :
+		stored_inlines(&symbols->stored, address, inlines);
 }

@@ -6,37 +6,45 @@
 #define SYMBOLS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "prf/prf.h"
 #include "symbolize/inlines.h"
+#include "symbolize/stored.h"
 
 /**
  * struct symbols - sources of a DSO's symbols
  * @problem: why there are no symbols, or NULL
+ * @no_file: why there is no file with code, or NULL; profiles may have names
  * @file: path of the DSO's code, which other processes can open, or NULL
+ * @owner: owner of @file
  * @label: path of the DSO, for names of code without symbols
  *
  * The other members are private to symbols.c.
  */
 struct symbols {
 	const char *problem;
+	const char *no_file;
 	char *file;
+	uid_t owner;
 	const char *label;
 	uint64_t changed_ns;
 	struct Dwfl *dwfl;
 	struct Dwfl_Module *module;
 	size_t nr_segments;
-	struct segment *segments;
+	struct prf_segment *segments;
 	struct symtab *symtab;
 	struct units *units;
 	size_t nr_names;
 	struct code_name *names;
+	struct stored stored;
 	int fd;
 };
 
 /**
  * struct symbol - a function
- * @name: name, to be freed; if there is no symbol, DSO and address
+ * @name: name, to be freed; if there is no symbol, DSO and address, or NULL by
+ *	symbols_look_up()
  * @start: first link-time address
  * @end: first address after it
  */
@@ -62,14 +70,24 @@ void symbols_look_in(char *path);
 const char *symbols_fetch(bool allow);
 int symbols_open(struct symbols *symbols, const char *path,
 		 const struct prf_dso *dso);
-void symbols_date(struct symbols *symbols, uint64_t start_ns);
+void symbols_date(struct symbols *symbols, const struct prf_dso *dso,
+		  uint64_t start_ns);
 int symbols_add(struct symbols *symbols, const struct prf_dso *dso);
+int symbols_sort(struct symbols *symbols);
 void symbols_close(struct symbols *symbols);
 bool symbols_known(const struct symbols *symbols);
+bool symbols_have_file(const struct symbols *symbols);
+bool symbols_have_names(const struct symbols *symbols);
+bool symbols_certain(const struct symbols *symbols, uint64_t start_ns);
+bool symbols_segment(const struct symbols *symbols, size_t i,
+		     struct prf_segment *segment);
+uint64_t symbols_link(const struct symbols *symbols, uint64_t offset);
 uint64_t symbols_address(const struct symbols *symbols,
 			 const struct prf_dso *dso, uint64_t offset);
 int symbols_find(const struct symbols *symbols, uint64_t address,
 		 uint64_t bytes, struct symbol *symbol);
+int symbols_look_up(const struct symbols *symbols, uint64_t address,
+		    uint64_t bytes, struct symbol *symbol);
 bool symbols_place(const struct symbols *symbols, uint64_t address,
 		   struct place *place);
 uint64_t symbols_next_line(const struct symbols *symbols, uint64_t address);

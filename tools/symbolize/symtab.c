@@ -4,7 +4,9 @@
  *
  * dwfl_module_addrinfo() searches the whole table for each address. This file
  * reads the table once, and gets the names of only those symbols that are
- * asked for. It chooses among symbols at an address as elfutils does.
+ * asked for. It chooses among symbols at an address as elfutils does: where no
+ * symbol with a size is, one without, such as that of a function written in
+ * assembly, extends up to the next symbol or the end of its section.
  *
  * Code without a symbol extends as far as eh_frame.c says, but not into a
  * symbol that has no entry in .eh_frame_hdr, such as a function written in
@@ -18,8 +20,9 @@
 #include "util/array.h"
 
 /*
- * A symbol: its link-time addresses, and its index in libdwfl's table. @reach
- * is the highest end of this entry and those before it.
+ * A symbol: its link-time addresses, and its index in libdwfl's table. @end is
+ * that of the section if the symbol has no size; @reach is the highest end of
+ * those that have, of this entry and those before it.
  */
 struct entry {
 	uint64_t start;
@@ -27,6 +30,7 @@ struct entry {
 	uint64_t reach;
 	int index;
 	unsigned char binding;
+	bool is_sized;
 };
 
 /* Most DSOs have no ticks, so the symbols are read on first use. */
@@ -63,28 +67,58 @@ static int compare(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Symbols without a size are labels, and those of TLS are no addresses. */
+/*
+ * Symbols of TLS are no addresses. Of those without a size, local ones without a
+ * type are labels in a function, and absolute ones are of no code.
+ */
 static bool is_code(const GElf_Sym *sym, const char *name)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
 
-	return name && name[0] && sym->st_size && sym->st_shndx != SHN_UNDEF &&
-		type != STT_SECTION && type != STT_FILE && type != STT_TLS;
+	if (!name || !name[0] || sym->st_shndx == SHN_UNDEF)
+		return false;
+	if (sym->st_size)
+		return type != STT_SECTION && type != STT_FILE &&
+			type != STT_TLS;
+	return sym->st_shndx != SHN_ABS &&
+		(type == STT_FUNC || type == STT_GNU_IFUNC ||
+		 (type == STT_NOTYPE &&
+		  GELF_ST_BIND(sym->st_info) != STB_LOCAL));
+}
+
+/* Bytes from a symbol to the end of its section, if that has code; or 0 */
+static uint64_t left_in_section(const GElf_Sym *sym, GElf_Word section,
+				Elf *elf)
+{
+	GElf_Shdr shdr;
+
+	if (!gelf_getshdr(elf_getscn(elf, section), &shdr) ||
+	    !(shdr.sh_flags & SHF_EXECINSTR) || sym->st_value < shdr.sh_addr ||
+	    sym->st_value - shdr.sh_addr > shdr.sh_size)
+		return 0;
+	return shdr.sh_size - (sym->st_value - shdr.sh_addr);
 }
 
 static void add(struct symtab *symtab, int index)
 {
 	struct entry *entry = &symtab->entries[symtab->nr];
+	GElf_Word section;
 	GElf_Addr address;
 	const char *name;
+	uint64_t size;
 	GElf_Sym sym;
+	Elf *elf;
 
 	name = dwfl_module_getsym_info(symtab->module, index, &sym, &address,
-				       NULL, NULL, NULL);
+				       &section, &elf, NULL);
 	if (!is_code(&sym, name))
 		return;
+	size = sym.st_size ?: left_in_section(&sym, section, elf);
+	if (!size)
+		return;
 	entry->start = address - symtab->bias;
-	if (__builtin_add_overflow(entry->start, sym.st_size, &entry->end))
+	entry->is_sized = sym.st_size;
+	if (__builtin_add_overflow(entry->start, size, &entry->end))
 		entry->end = UINT64_MAX;
 	entry->index = index;
 	entry->binding = GELF_ST_BIND(sym.st_info);
@@ -98,7 +132,8 @@ static void sort(struct symtab *symtab)
 
 	qsort(symtab->entries, symtab->nr, sizeof(*symtab->entries), compare);
 	for (i = 0; i < symtab->nr; i++) {
-		if (symtab->entries[i].end > reach)
+		if (symtab->entries[i].is_sized &&
+		    symtab->entries[i].end > reach)
 			reach = symtab->entries[i].end;
 		symtab->entries[i].reach = reach;
 	}
@@ -164,8 +199,18 @@ static bool is_better(const struct entry *a, const struct entry *b)
 	return a->index < b->index;
 }
 
+static const char *use(const struct symtab *symtab, const struct entry *entry,
+		       uint64_t *start, uint64_t *end)
+{
+	GElf_Sym sym;
+
+	*start = entry->start;
+	*end = entry->end;
+	return dwfl_module_getsym(symtab->module, entry->index, &sym, NULL);
+}
+
 /**
- * symtab_find() - find the symbol at an address
+ * symtab_find() - find the symbol with a size at an address
  * @symtab: symbols of the DSO, after symtab_read()
  * @address: link-time address
  * @start: receives the first address of the symbol
@@ -178,17 +223,43 @@ const char *symtab_find(const struct symtab *symtab, uint64_t address,
 {
 	const struct entry *entries = symtab->entries, *best = NULL;
 	size_t i = count_until(symtab, address);
-	GElf_Sym sym;
 
 	while (i-- && entries[i].reach > address)
-		if (entries[i].end > address &&
+		if (entries[i].is_sized && entries[i].end > address &&
+		    (!best || is_better(&entries[i], best)))
+			best = &entries[i];
+	return best ? use(symtab, best, start, end) : NULL;
+}
+
+/**
+ * symtab_label() - find the symbol without a size before an address
+ * @symtab: symbols of the DSO, after symtab_read()
+ * @address: link-time address, in no symbol with a size
+ * @first: first address of the code to which @address belongs
+ * @start: receives the first address of the symbol
+ * @end: receives the first address after it
+ *
+ * Return: its name, valid as long as the module, or NULL if there is none.
+ */
+const char *symtab_label(const struct symtab *symtab, uint64_t address,
+			 uint64_t first, uint64_t *start, uint64_t *end)
+{
+	const struct entry *entries = symtab->entries, *best = NULL;
+	size_t next = count_until(symtab, address), i = next;
+	const char *name;
+
+	if (i && entries[i - 1].reach > first)
+		first = entries[i - 1].reach;
+	while (i-- && entries[i].start >= (best ? best->start : first))
+		if (!entries[i].is_sized && entries[i].end > address &&
 		    (!best || is_better(&entries[i], best)))
 			best = &entries[i];
 	if (!best)
 		return NULL;
-	*start = best->start;
-	*end = best->end;
-	return dwfl_module_getsym(symtab->module, best->index, &sym, NULL);
+	name = use(symtab, best, start, end);
+	if (next < symtab->nr && entries[next].start < *end)
+		*end = entries[next].start;
+	return name;
 }
 
 /**

@@ -75,9 +75,9 @@ int term_bar_width(const struct term *term, int columns)
  *
  * Return: number of columns left of @width.
  */
-int term_bar(const struct term *term, int width, uint64_t part, uint64_t all)
+int term_bar(const struct term *term, int width, double part, double all)
 {
-	int full = all ? (double)part / all * width + 0.5 : 0;
+	int full = all > 0 ? part / all * width + 0.5 : 0;
 	int i;
 
 	if (term->colour)
@@ -146,7 +146,7 @@ void term_warn(const char *format, ...)
 	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
 	if (length < 0)
-		err(1, NULL);
+		err(2, NULL);
 	fprintf(stderr, "%s: ", program_invocation_short_name);
 	put_text(stderr, text, length);
 	fputc('\n', stderr);

@@ -20,7 +20,7 @@ struct term {
 
 void term_find(struct term *term);
 void term_heading(const struct term *term, const char *text);
-int term_bar(const struct term *term, int width, uint64_t part, uint64_t all);
+int term_bar(const struct term *term, int width, double part, double all);
 void term_text(const char *text, int length);
 void term_name(const char *name);
 void term_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

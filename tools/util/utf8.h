@@ -10,6 +10,7 @@
 #define UTF8_REPLACEMENT	"\xef\xbf\xbd"
 
 int utf8_length(const char *string);
+unsigned int utf8_point(const char *string);
 int utf8_text(const char *string);
 bool utf8_is_text(const char *string);
 

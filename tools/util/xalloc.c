@@ -24,7 +24,7 @@ void *one_more(void *array, size_t nr, size_t size)
 {
 	array = array_grow(array, nr, size);
 	if (!array)
-		err(1, NULL);
+		err(2, NULL);
 	return array;
 }
 
@@ -34,6 +34,6 @@ char *copy(const char *string)
 	char *new = strdup(string);
 
 	if (!new)
-		err(1, NULL);
+		err(2, NULL);
 	return new;
 }

@@ -83,10 +83,30 @@ share()
 
 alpha='"load",.*"alpha"' beta='"load",.*"beta"'
 
+# The reader of a FIFO gets the profile, once it is there
+into_a_fifo()
+{
+	# It exits without having freed what it has for the run
+	local -x ASAN_OPTIONS=detect_leaks=0
+	local pid
+
+	mkfifo fifo
+	timeout 60 "$profil" -o fifo "$load" alpha 1 2> fifo.err
+	[ $? = 125 ] && has fifo.err 'start the reader of a FIFO first' ||
+		return
+	timeout 60 cat fifo > fifo.prf &
+	pid=$!
+	until "$profil" -o fifo "$load" alpha 1 2> fifo.err; do
+		has fifo.err 'start the reader' && kill -0 "$pid" || return
+	done
+	wait "$pid" && balanced fifo
+}
+check 'a FIFO needs a reader, and gets the profile' into_a_fifo
+
 says_what_it_uses()
 {
 	run what "$load" alpha 1 &&
-		has what.err 'using perf_event_open.*: no ticks of what lives less than 0\.2[0-9]+ ms$' &&
+		has what.err 'using perf_event_open.*: processes that live less than 0\.2[0-9]+ ms get no ticks$' &&
 		has what.json '"clock": "perf_event_open"'
 }
 check 'it names the backend and its limit' says_what_it_uses
@@ -144,7 +164,7 @@ of_children()
 {
 	run children "$load" alpha 300 fork beta 100 &&
 		share children 75 "$alpha" "$beta" &&
-		has children.json '{"name": "load", "ticks": [0-9]+}\],$'
+		has children.json '{"name": "load", "ticks": [0-9]+, "ns": [0-9]+}\],$'
 }
 check 'so have children, in the same program' of_children
 
@@ -199,6 +219,66 @@ else
 	skip 'so has a 32-bit program' 'the compiler makes none'
 fi
 
+# The second program has the path and, often, the inode number of the first
+of_one_path()
+{
+	run path sh -c "cp $load prog; ./prog alpha 300; rm prog
+		cp $dir/load-static prog; ./prog beta 300" || return
+	"$prohist" -f csv --sort=comm,dso,symbol path.prf | grep '"prog'
+	[ "$(ticks path '"prog \(deleted\)"')" -gt 500 ] &&
+		[ "$(ticks path '"prog",.*"beta"')" -gt 500 ] &&
+		[ "$(ticks path '"prog",.*"alpha"')" = 0 ]
+}
+check 'programs at one path' of_one_path
+
+# A file that is written again keeps its number: its functions are unknown
+of_one_file()
+{
+	run file sh -c "cp $load both; ./both alpha 300
+		cat $dir/load-static > both; ./both beta 300" || return
+	"$prohist" -f csv --sort=comm,dso,symbol file.prf | grep '"both'
+	[ "$(ticks file '"both.*"(alpha|beta)"')" = 0 ] &&
+		[ "$(ticks file '"both \(deleted\)"')" -gt 1000 ]
+}
+check 'a file that has changed' of_one_file
+
+# What was written before it ran, though during the run, is as it was
+of_new_file()
+{
+	run new sh -c "cp $load new; ./new alpha 300" || return
+	[ "$(ticks new '"new",.*"alpha"')" -gt 500 ]
+}
+check 'a file that is new' of_new_file
+
+# It executes the program while it is profiled, and runs until the end
+of_chroot()
+{
+	local pid tool name
+
+	mkdir -p root && cp "$dir/load-static" root/prog || return
+	sh -c 'until [ -e go ]; do sleep 0.1; done
+		exec chroot root /prog alpha 1000000' &
+	pid=$!
+	"$profil" -o chroot.prf -p "$pid" 2> chroot.err &
+	tool=$!
+	until [ -s chroot.err ]; do sleep 0.1; done
+	touch go
+	until read -r name < "/proc/$pid/comm" && [ "$name" = prog ] &&
+	      [ "$(cut -d' ' -f14 "/proc/$pid/stat")" -gt 50 ]; do
+		sleep 0.1
+	done
+	kill -INT "$tool"
+	wait "$tool"
+	kill "$pid"
+	"$prohist" -f csv --sort=comm,dso,symbol chroot.prf
+	[ "$(ticks chroot '"alpha"')" -gt 100 ]
+}
+if [ "$(id -u)" = 0 ] && chroot / true 2> /dev/null; then
+	check 'a process with another root directory' of_chroot
+else
+	skip 'a process with another root directory' 'needs chroot(2)'
+fi
+
 # A child has up to a period without a tick on each CPU, and that is reported
 of_short_children()
 {
@@ -241,7 +321,9 @@ of_lost_records()
 	done
 	kill -CONT "$tool"
 	wait "$tool" || { cat late.err; return 1; }
-	has late.err 'records of perf_event_open are lost' && balanced late
+	"$prohist" late.prf > late.txt
+	has late.err 'records of perf_event_open are lost' &&
+		has late.txt '^lost: .* a ring was full' && balanced late
 }
 check 'lost records are reported, and the ticks add up' of_lost_records
 
@@ -340,7 +422,7 @@ check 'a process that does not exist' of_nobody
 
 of_the_kernel()
 {
-	run whole "$load" calls 100 && run by-function -k "$load" calls 100 ||
+	run whole "$load" calls 100 && run by-function --kernel=functions "$load" calls 100 ||
 		return
 	[ "$(ticks whole '"[a-z_0-9]*sys[a-z_0-9]*getppid"')" = 0 ] &&
 		[ "$(ticks by-function '"[a-z_0-9]*sys[a-z_0-9]*getppid"')" \
@@ -348,9 +430,9 @@ of_the_kernel()
 }
 if [ "$(id -u)" = 0 ] &&
    grep -q '^0*[1-9a-f]' /proc/kallsyms; then
-	check 'the kernel has functions with --kernel only' of_the_kernel
+	check 'the kernel has functions with --kernel=functions only' of_the_kernel
 else
-	skip 'the kernel has functions with --kernel only' \
+	skip 'the kernel has functions with --kernel=functions only' \
 		'needs /proc/kallsyms'
 fi
 
@@ -367,13 +449,20 @@ fi
 
 of_user_mode()
 {
-	run user --user-only "$load" alpha 100 calls 300 || return
+	run user --kernel=none "$load" alpha 100 calls 300 || return
 	cat user.json
 	between 50 $((100 * $(number user left_out) / $(number user ticks))) 95 &&
 		between 5 $((100 * $(ticks user "$alpha") /
 			$(number user ticks))) 50
 }
-check 'with --user-only, ticks in the kernel are left out' of_user_mode
+check 'with --kernel=none, ticks in the kernel are left out' of_user_mode
+
+of_unknown_detail()
+{
+	"$profil" --kernel=some -o some.prf true 2> some.err
+	[ $? = 125 ] && has some.err '--kernel must be total, functions or none'
+}
+check 'an unknown detail of the kernel is refused' of_unknown_detail
 
 # As another user, with the default of perf_event_paranoid
 unprivileged()
@@ -394,10 +483,34 @@ of_others()
 		! unprivileged "$profil" -o init.prf -p 1 2> init.err &&
 		has init.err 'it belongs to another user'
 }
+# Without ticks in the kernel, nobody knows which of two programs was there
+of_unknown()
+{
+	unprivileged "$profil" -o two.prf "$load" calls 10 \
+		fork exec "$dir/other" calls 300 2> two.err || return
+	balanced two || return
+	"$prohist" -f csv --sort=comm,dso two.prf
+	[ "$(ticks two '"(load|other)","\[kernel\]"')" = 0 ] &&
+		[ "$(ticks two '"\[unknown\]","\[kernel\]"')" -gt 200 ] &&
+		"$prohist" --comm=other two.prf 2>&1 > selected.out |
+		grep 'without the time in the kernel'
+}
+
+of_one_program()
+{
+	unprivileged "$profil" -o one.prf "$load" calls 100 fork calls 200 \
+		2> one.err || return
+	balanced one || return
+	"$prohist" -f csv --sort=comm,dso one.prf
+	[ "$(ticks one '"load","\[kernel\]"')" -gt 200 ] &&
+		[ "$(ticks one '"\[unknown\]"')" = 0 ]
+}
 # shellcheck disable=SC2310 # that is the condition
 if [ "$(id -u)" = 0 ] && unprivileged true 2> /dev/null &&
    unprivileged test -x "$profil" && [ "$(< /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
 	check 'other users profile their own in user mode' of_others
+	check "nobody knows which of several programs was in the kernel" of_unknown
+	check 'that of a single program is its own' of_one_program
 else
 	skip 'other users profile their own in user mode' \
 		'needs root, a directory for all, and perf_event_paranoid=2'

@@ -173,7 +173,7 @@ TEST(no_tick_is_lost_when_the_table_grows)
 
 TEST(objects_are_files)
 {
-	struct profil_watch_object file = { .device = 1, .inode = 2 };
+	struct mapped file = { .seen.device = 1, .seen.inode = 2 };
 	struct profil_watch_table *frozen;
 	const struct profil_watch_object *object;
 	struct table table;
@@ -183,9 +183,16 @@ TEST(objects_are_files)
 	first = table_object(&table, &file, "/first");
 	EXPECT_EQ(PROFIL_OBJECT_FILES, first);
 	EXPECT_EQ(first, table_object(&table, &file, "/link"));
-	file.inode++;
+	/* The inode has a generation, which /proc/PID/maps does not have */
+	file.seen.generation = 7;
+	EXPECT_EQ(first, table_object(&table, &file, "/first"));
+	/* This is another file with the same inode number */
+	file.seen.generation++;
+	EXPECT_EQ(first + 1, table_object(&table, &file, "/again"));
+	file.seen.generation = 0;
+	file.seen.inode++;
 	second = table_object(&table, &file, "/second");
-	EXPECT_EQ(first + 1, second);
+	EXPECT_EQ(first + 2, second);
 	frozen = table_freeze(&table);
 	ASSERT_TRUE(frozen != NULL);
 	EXPECT_EQ(second + 1, frozen->nr_objects);

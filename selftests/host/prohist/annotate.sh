@@ -90,7 +90,7 @@ cd "$here" || exit
 fails()
 {
 	annotate "$1" "$2"
-	[ $? = 1 ] && has "$dir/annotated.err" "$3"
+	[ $? = 2 ] && has "$dir/annotated.err" "$3"
 }
 check 'no such function' fails aplha "$dir/annotate.prf" \
 	"^prohist: no function 'aplha' has ticks; there is 'alpha'"
@@ -135,5 +135,52 @@ annotate alpha "$dir/moved.prf"
 check 'a source that the kernel makes as it is read' has "$dir/annotated.txt" \
 	'^ +600 100.0 % .* known.c:[0-9]+$'
 rm "$dir/moved/known.c"
+
+# A program that names files which its owner may not read, when root asks. Other
+# users need a way to it.
+hostile()
+{
+	annotate alpha "$hostile.prf"
+	"$prohist" --html -o "$hostile.html" "$hostile.prf" 2> /dev/null
+	cat "$dir/annotated.txt" "$hostile.html" > "$hostile.shown"
+}
+if [ "$(id -u)" = 0 ]; then
+	hostile=$(mktemp -d)
+	trap 'rm -rf "$hostile"*' EXIT
+	chmod 755 "$hostile"
+	for file in readable secret closed/readable; do
+		mkdir -p "$hostile/closed"
+		chmod 700 "$hostile/closed"
+		echo 'line of a file' > "$hostile/$file"
+		chmod 644 "$hostile/$file"
+		[ $file != secret ] || chmod 600 "$hostile/secret"
+		printf '#line 1 "%s"\nint alpha(int n) { return n * n + 1; } int main(void) { return alpha(2); }\n' \
+			"$hostile/$file" |
+			gcc -O1 -g -Wl,--build-id -o "$hostile/program" -x c -
+		examine "$hostile/program"
+		describe "$hostile/program" alpha 600
+		"$dir/synthesize" "$hostile.prf" "${described[@]}"
+		hostile
+		check "$file: root's program may show it" has "$hostile.shown" 'line of a file'
+		chown 54321 "$hostile/program"
+		hostile
+		if [ $file = readable ]; then
+			check "so may a user's" has "$hostile.shown" 'line of a file'
+		else
+			check "a user's may not" lacks "$hostile.shown" 'line of a file'
+		fi
+		check 'it has instructions' has "$hostile.shown" 'ret'
+	done
+	# objdump has the rights of the owner
+	mkdir "$hostile/bin"
+	printf '#!/bin/sh\ncat /proc/self/status >> "%s"\n' "$hostile/status" > "$hostile/bin/objdump"
+	chmod 755 "$hostile/bin/objdump"
+	true > "$hostile/status"
+	chmod 666 "$hostile/status"
+	PATH=$hostile/bin:$PATH hostile
+	check 'objdump is run by the owner' has "$hostile/status" \
+		'^Uid:.54321.54321.54321.54321$'
+	check 'without groups' has "$hostile/status" '^Groups:\s*$'
+fi
 
 finish

@@ -77,7 +77,7 @@ formats_are_right()
 	local format
 
 	for format in $formats; do
-		status 1 --format="$format" "$dir/nothing.prf" < /dev/null \
+		status 2 --format="$format" "$dir/nothing.prf" < /dev/null \
 			> /dev/null || return
 	done
 	sed -n 's/^\t{ "\([a-z]*\)", [a-z]*_[a-z]*,.*/\1/p' \
@@ -94,7 +94,7 @@ if [ -x "$tool/profil" ]; then
 		"$root/usr/share/bash-completion/completions/painter"
 	cp /bin/true "$tool/painter"
 	check 'programs' offers 'painter' profil paint
-	for words in '' '-t 100' '-o one.prf --user-only' '--interval = 100' \
+	for words in '' '-t 100' '-o one.prf --dos' '--interval = 100' \
 		'--interval 100 -b 4 -t100' '--'; do
 		# shellcheck disable=SC2086 # several words
 		check "the program's own words, after '$words'" offers \
@@ -104,7 +104,7 @@ if [ -x "$tool/profil" ]; then
 	check "profil's output" offers 'one.prf' profil --output = on
 	check 'directories of cgroups' offers 'directory' profil --cgroup = ''
 	check 'a process' offers $$ profil -p $$
-	for words in '-p 1' '--pid = 1 -t 100' '-p1 --user-only'; do
+	for words in '-p 1' '--pid = 1 -t 100' '-p1 --kernel = none'; do
 		# shellcheck disable=SC2086 # several words
 		check "another process, after '$words'" offers $$ profil \
 			$words $$

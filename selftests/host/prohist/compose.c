@@ -6,20 +6,22 @@
  *
  * A line is one of the following. An "image" line is an exec, and an "object"
  * line a DSO of the exec before it; buckets belong to the DSO before them.
- * So do functions; "cgroup", "unplaced" and "stated" are about the exec before
- * them, of which "stated" replaces the sums.
+ * So do functions; "cgroup", "unplaced", "clipped" and "stated" are about the exec
+ * before them, of which "stated" replaces the sums.
  * OFFSET, START, PGOFF, SIZE and BUILD-ID are hexadecimal; BUILD-ID may also be
  * "-" for none.
  *
  *	run PERIOD-NS COMMAND
  *	host CPUS ONLINE NAME RELEASE MACHINE
  *	ended KIND CODE
+ *	measured CLOCK FLAGS WALL-NS
  *	image PID KERNEL OUTSIDE LOST LEFT-OUT PATH
  *	stated TICKS CPU-NS COVERED-NS
  *	object KIND START PGOFF SIZE BUCKET-BYTES BUILD-ID PATH
  *	bucket OFFSET COUNT
  *	cgroup PATH
  *	unplaced COARSE UNRESOLVED
+ *	clipped TICKS
  *	function START END NAME
  *	unreached PATH REASON
  */
@@ -77,6 +79,13 @@ static void make_end(struct prf *prf, const char *line)
 		bad(line);
 }
 
+static void make_way(struct prf *prf, const char *line)
+{
+	if (sscanf(line, "measured %" SCNu32 " %" SCNu32 " %" SCNu64,
+		   &prf->clock, &prf->flags, &prf->wall_ns) != 3)
+		bad(line);
+}
+
 static void make_exec(struct prf *prf, const char *line)
 {
 	struct prf_exec numbers = {}, *exec;
@@ -107,6 +116,12 @@ static void make_unplaced(struct prf_exec *exec, const char *line)
 {
 	if (!exec || sscanf(line, "unplaced %" SCNu64 " %" SCNu64,
 			    &exec->coarse, &exec->unresolved) != 2)
+		bad(line);
+}
+
+static void make_clipped(struct prf_exec *exec, const char *line)
+{
+	if (!exec || sscanf(line, "clipped %" SCNu64, &exec->clipped) != 1)
 		bad(line);
 }
 
@@ -181,6 +196,8 @@ static void make_line(struct prf *prf, const char *line)
 		make_host(prf, line);
 	else if (!strncmp(line, "ended ", 6))
 		make_end(prf, line);
+	else if (!strncmp(line, "measured ", 9))
+		make_way(prf, line);
 	else if (!strncmp(line, "image ", 6))
 		make_exec(prf, line);
 	else if (!strncmp(line, "stated ", 7))
@@ -193,6 +210,8 @@ static void make_line(struct prf *prf, const char *line)
 		make_cgroup(exec, line);
 	else if (!strncmp(line, "unplaced ", 9))
 		make_unplaced(exec, line);
+	else if (!strncmp(line, "clipped ", 8))
+		make_clipped(exec, line);
 	else if (!strncmp(line, "function ", 9))
 		make_function(exec, line);
 	else if (!strncmp(line, "unreached ", 10))
@@ -205,6 +224,7 @@ static void make_line(struct prf *prf, const char *line)
 static void reckon(struct prf *prf)
 {
 	size_t i, j;
+	int k;
 
 	for (i = 0; i < prf->nr; i++) {
 		struct prf_exec *exec = &prf->execs[i];
@@ -215,8 +235,8 @@ static void reckon(struct prf *prf)
 		exec->kernel = exec->kernel_count + exec->left_out;
 		if (exec->ticks)
 			continue;
-		exec->ticks = exec->counted + exec->outside + exec->lost +
-			exec->left_out + exec->coarse + exec->unresolved;
+		for (k = 0; k < PRF_OUTCOMES; k++)
+			exec->ticks += prf_have(exec, &prf_outcomes[k]);
 		exec->cpu_ns = exec->ticks * prf->period_ns;
 		exec->covered_ns = exec->cpu_ns;
 	}

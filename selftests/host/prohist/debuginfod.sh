@@ -54,4 +54,11 @@ check 'and has names' has "$dir/fetch.txt" ' 600 .* alpha \(stripped\)$'
 check 'and lines' has <("$prohist" --debuginfod -l "$dir/fetch.prf") \
 	' 600 .*known.c:[0-9]+ \(stripped\)$'
 
+cp "$known" "$web/buildid/$build_id/executable"
+make "$dir/fetch.prf" /nonexistent/known 600 300 85
+"$prohist" "$dir/fetch.prf" > "$dir/fetch.txt"
+check 'a DSO that is gone' has "$dir/fetch.txt" 'the file is gone'
+"$prohist" --debuginfod "$dir/fetch.prf" > "$dir/fetch.txt"
+check 'is fetched, too' has "$dir/fetch.txt" ' 600 .* alpha \(known\)$'
+
 finish

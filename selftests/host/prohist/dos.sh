@@ -139,11 +139,11 @@ check 'a period that is too long is said' says "$dir/far.dos" \
 	object 1 0 0 fffffffffffff000 4 - /bin/huge
 	bucket 80 3
 END
-check 'a text that is too large' status 1 --format=dos -o "$dir/huge.dos" \
+check 'a text that is too large' status 2 --format=dos -o "$dir/huge.dos" \
 	"$dir/huge.prf"
-check 'no such DSO' status 1 --format=dos --dso=nothing \
+check 'no such DSO' status 2 --format=dos --dso=nothing \
 	-o "$dir/p.dos" "$dir/p.prf"
-check 'no selection in a file of MS-DOS' status 1 --comm=one "$dir/p.dos"
+check 'no selection in a file of MS-DOS' status 2 --comm=one "$dir/p.dos"
 check 'two DSOs' status 2 --format=dos --dso=one --dso=two "$dir/p.prf"
 terminal()
 {

@@ -42,7 +42,7 @@ for form in text json svg autofdo bolt callgrind firefox folded gmon perf \
 	check "$form of extremes" survives $form 0 "$dir/extremes.prf"
 done
 check 'dos of extremes' survives dos 0 --dso=pie "$dir/extremes.prf"
-check 'dos of too much' survives dos 1 --dso=/bin/all \
+check 'dos of too much' survives dos 2 --dso=/bin/all \
 	"$dir/extremes.prf"
 check 'dos at the top' survives dos 0 --dso=/bin/top "$dir/extremes.prf"
 check 'what gprof cannot count is said' has \
@@ -53,7 +53,7 @@ for form in text json svg callgrind firefox folded perf pprof speedscope; do
 	check "$form of nothing" survives $form 0 "$dir/empty.prf"
 done
 for form in gmon dos autofdo bolt; do
-	check "$form of nothing" survives $form 1 "$dir/empty.prf"
+	check "$form of nothing" survives $form 2 "$dir/empty.prf"
 done
 
 finish

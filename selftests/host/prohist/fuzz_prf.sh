@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# fuzz_prf.sh DIR SECONDS SEED: runs DIR/fuzz_prf, starting from a valid file.
-# Prints KTAP.
+# fuzz_prf.sh DIR: runs DIR/fuzz_prf for FUZZ_SECONDS with FUZZ_SEED, starting
+# from a valid file. Prints KTAP.
 
 set -u
 dir=$1
@@ -12,7 +12,7 @@ mkdir -p "$dir/corpus"
 
 echo 'TAP version 13'
 echo '1..1'
-if "$dir/fuzz_prf" -seed="$3" -max_total_time="$2" -max_len=2048 -timeout=120 \
+if "$dir/fuzz_prf" -seed="$FUZZ_SEED" -max_total_time="$FUZZ_SECONDS" -max_len=2048 -timeout=120 \
 	-artifact_prefix="$dir/found-" "$dir/corpus" > "$dir/fuzz.log" 2>&1
 then
 	grep -E '^Done' "$dir/fuzz.log" | sed 's/^/# /'

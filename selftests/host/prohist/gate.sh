@@ -69,6 +69,21 @@ one_alpha 1000000 30000 70000 | "$dir/compose" slow
 one_alpha 500000 60100 139900 | "$dir/compose" fast
 check 'intervals may differ' judged 0 'ok: .*' slow fast --fail-over=2%
 
+# Time in the kernel that may be that of any program
+kernel_unknown()
+{
+	{
+		one_alpha 1000000 30000 70000
+		printf 'image 0 0 0 0 20000 [unknown]\n'
+	} | "$dir/compose" unknown
+	judged 0 'ok: .*' unknown unknown --fail-over=2% || return
+	"$prohist" --diff --comm=known unknown unknown --fail-over=2% \
+		> out 2> err
+	[ $? = 2 ] && has out 'no verdict: .*in the kernel .* is unknown' &&
+		has err 'without the time in the kernel'
+}
+check 'time in the kernel may be unknown' kernel_unknown
+
 # Code without a name: its address has changed, its DSO has not
 anonymous()
 {
@@ -117,7 +132,7 @@ check 'a file and a directory' judged 0 'ok: .*' three/60000.prf three \
 	--fail-over=3%
 check 'no profile in a directory' status 2 --diff three none --fail-over=2%
 check 'a damaged one' status 2 --diff three broken --fail-over=2%
-check 'without a threshold' status 1 --diff three none
+check 'without a threshold' status 2 --diff three none
 "$prohist" --diff three slower > shares
 check 'shares of several runs' has shares '60\.1 % +62\.0 % +\+1\.8 %  beta \(known\)$'
 
@@ -166,7 +181,7 @@ named()
 named 50000 50000 | "$dir/compose" namesake
 named 80000 20000 | "$dir/compose" grown
 check 'a function with the name of its program' judged 1 \
-	'slower: alpha grew by 30\.0 % .*' namesake grown --fail-over=2%
+	'slower: alpha \(alpha\) grew by 30\.0 % .*' namesake grown --fail-over=2%
 check 'lost ticks' unusable \
 	'lost: more than 5 % of its CPU time has no ticks' slow lost
 check 'a program not profiled' unusable \
@@ -174,6 +189,61 @@ check 'a program not profiled' unusable \
 check 'a crash' unusable 'the exit statuses of the programs differ' slow crashed
 check 'another program' unusable \
 	'the profiles have no function in common' slow other
+
+# Profiles that were measured in different ways
+one_kernel()
+{
+	printf 'run 1000000 x\nimage 1 0 0 0 0 known\n'
+	object 1 555555555000 "$known" alpha 30000
+	printf 'object 6 800000 0 3000 4 - [kernel.kallsyms]\n'
+	printf 'bucket 1000 70000\nfunction 0 2000 copy\n'
+}
+one_kernel | "$dir/compose" functions
+one_kernel | sed 's/^image 1 0/image 1 70000/; /kallsyms/,$d' |
+	"$dir/compose" nofunctions
+check 'functions of the kernel on one side' judged 0 'ok: .*' nofunctions \
+	functions --fail-over=2%
+check 'and that is said' has out \
+	'^\[kernel\] is compared as a whole: its functions have names in some runs only$'
+one_pie()
+{
+	printf 'run 1000000 x\nimage 1 0 0 0 0 pie\n'
+	object 1 555555555000 "$pie" pie_alpha 30000 pie_beta 70000 |
+		sed -E "s/ 1 ([0-9a-f]{40} )/ $1 \\1/"
+}
+one_pie 1 | "$dir/compose" small
+one_pie 16 | "$dir/compose" large
+check 'other sizes of buckets' judged 0 'ok: .*' small large --fail-over=2%
+check 'and that is said, too' has out \
+	'^pie is compared as a whole: its buckets have several sizes$'
+examine "$known"
+ID=00 one_alpha 1000000 30000 70000 | "$dir/compose" again
+check 'a program that was built again' judged 0 'ok: .*' again slow \
+	--fail-over=2%
+check 'and that is said as well' has out \
+	'^known is compared as a whole: its functions have names in some runs only$'
+"$prohist" --diff again slow > shares
+check 'without a threshold, too' has shares '^no function changed'
+ran()
+{
+	one_alpha 1000000 $(($1 * 300)) $(($1 * 700))
+	printf 'ended 2 0\nmeasured %d 0 %d000000000\n' "${2:-1}" $(($1 * ${3:-1}))
+}
+ran 100 | "$dir/compose" attached
+ran 300 | "$dir/compose" longer
+ran 300 1 3 | "$dir/compose" busier
+ran 100 3 | "$dir/compose" substitute
+check 'attached runs' judged 0 'ok: .*' attached longer --fail-over=2%
+check 'with more to do' judged 1 \
+	'slower: the CPU time per second grew by 200\.0 %, more than 2 %' \
+	busier longer --fail-over=2%
+check 'another source of ticks' unusable \
+	'some profiles are of the kernel module, others of perf_event_open' \
+	attached substitute
+{ one_alpha 1000000 30000 70000; echo 'unplaced 10000 0'; } |
+	"$dir/compose" nowhere
+check 'many ticks without a DSO' unusable \
+	'nowhere: more than 5 % of its ticks are coarse or unresolved' slow nowhere
 
 # Errors: never 0, and never 1, which means slower
 check 'a missing file' status 2 --diff old gone --fail-over=2%

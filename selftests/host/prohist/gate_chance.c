@@ -66,7 +66,7 @@ struct pair {
 struct drawn {
 	struct gate gate;
 	double cpu_ns[2 * RUNS_MOST];
-	uint64_t ticks[SAMPLER_MOST + 1][2];
+	double ticks[SAMPLER_MOST + 1][2];
 	double times[SAMPLER_MOST + 1][2 * RUNS_MOST];
 };
 
@@ -121,7 +121,7 @@ static struct gate_growth judge(const struct pair *pair,
 	struct drawn drawn = { .gate.threshold = THRESHOLD };
 	const double no_time[2 * RUNS_MOST] = {};
 	struct gate_growth sum, growth;
-	const uint64_t none[2] = {};
+	const double none[2] = {};
 	int i;
 
 	drawn.gate.cpu_ns = drawn.cpu_ns;
@@ -396,7 +396,7 @@ TEST(extremes)
 		gate_init(&gate, UINT64_MAX, UINT64_MAX);
 		for (j = 0; j < 4; j++) {
 			struct gate_growth growth = gate_judge(&gate,
-				(uint64_t []) { j & 1 ? all[i / 9 % 3] : 0,
+				(double []) { j & 1 ? all[i / 9 % 3] : 0,
 						j & 2 ? all[i / 27] : 0 },
 				NULL);
 

@@ -103,6 +103,13 @@ check 'of several symbols, the global one' prefers 0 bare_outer
 check 'not a local one in it' prefers 8 bare_outer
 check 'but the nearest global one' prefers 16 inner_global
 check 'and the outer one behind that' prefers 24 bare_outer
+outer=$(offset "$bare" unsized_one)
+check 'without a size, the nearest one before' prefers 0 unsized_one
+check 'but no label in a function' prefers 20 unsized_one
+check 'up to the next symbol' prefers 32 unsized_two
+check 'and to the end of its section' prefers 63 unsized_two
+outer=$(offset "$bare" label_elsewhere)
+check 'but not into another one' prefers 8 'libbare.so\+0x[0-9a-f]+'
 examine "$known"
 
 # A library, and mangled names of other languages
@@ -165,5 +172,35 @@ described[1]=
 "$dir/synthesize" "$dir/j.prf" "${program[@]}" -- "${described[@]}"
 "$prohist" "$dir/j.prf" > "$dir/j.txt"
 check 'one without build-id' has "$dir/j.txt" ' 50 .* \[vdso\]$'
+
+# A DSO that is gone, or is another one now, by its build ID
+examine "$known"
+byid=$dir/byid
+below=$byid/.build-id/${build_id:0:2}/${build_id:2}
+rm -rf "$byid" && mkdir -p "${below%/*}"
+for path in /nonexistent/known "$dir/pie"; do
+	make "$dir/m.prf" "$path" 600 300 85
+	cp "$known" "$below"
+	"$prohist" --debuginfo-path="$byid" "$dir/m.prf" > "$dir/m.txt"
+	check "$path: the DSO by its build ID" has "$dir/m.txt" " 600 .* alpha \\(${path##*/}\\)"
+	check 'without a complaint' lacks "$dir/m.txt" 'file is (gone|another)'
+	"$prohist" --debuginfo-path="$byid" --annotate=alpha "$dir/m.prf" > "$dir/m.txt"
+	check 'with its instructions' has "$dir/m.txt" 'known.c:'
+	rm "$below"
+	objcopy --only-keep-debug "$known" "$below.debug"
+	"$prohist" --debuginfo-path="$byid" "$dir/m.prf" > "$dir/m.txt"
+	check 'its debug file alone' has "$dir/m.txt" " 600 .* alpha \\(${path##*/}\\)"
+	check 'with lines' has <("$prohist" --debuginfo-path="$byid" -l "$dir/m.prf") \
+		' 600 .*known.c:[0-9]+'
+	check 'but without instructions' status 2 --debuginfo-path="$byid" \
+		--annotate=alpha "$dir/m.prf"
+	"$prohist" --debuginfo-path="$byid" --annotate=alpha "$dir/m.prf" \
+		2> "$dir/m.err"
+	check 'as it says' has "$dir/m.err" 'only its debug file was found'
+	rm "$below.debug"
+done
+cp "$dir/pie" "$below"
+"$prohist" --debuginfo-path="$byid" "$dir/m.prf" > "$dir/m.txt"
+check 'a file with another build ID is not used' lacks "$dir/m.txt" alpha
 
 finish

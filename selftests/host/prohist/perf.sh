@@ -127,4 +127,21 @@ write perf "$dir/other.perf" "$dir/other.prf"
 check 'a library that is another one now has no names' lacks \
 	<(perf_report "$dir/other.perf" period,dso,sym 2>&1) own_alpha
 
+# Functions of the kernel, and of code made at run time
+{
+	printf 'run 1000000 named\nimage 100 0 0 0 0 %s\n' "$pie"
+	object 1 555555555000 "$pie" pie_alpha 3
+	cat <<- 'END'
+		object 6 800000 0 3000 4 - [kernel.kallsyms]
+		bucket 1000 5
+		function ff0 1010 do_syscall_64
+		object 5 7e0000000000 7e0000000000 1000 4 - [anonymous]
+		bucket 10 8
+		function 0 100 jitted
+	END
+} | "$dir/compose" "$dir/named.prf"
+write perf "$dir/named.perf" "$dir/named.prf"
+check 'names that it has no place for are said' has "$dir/named.perf.said" \
+	'^prohist: 13 ticks have functions whose names only the profile has, and perf.data has no place for; --format=text prints them$'
+
 finish

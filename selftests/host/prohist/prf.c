@@ -119,6 +119,147 @@ TEST_F(prf, what_is_written_is_read)
 	prf_free(&prf);
 }
 
+/* The names of the sample, after they were written and read */
+TEST_F(prf, names)
+{
+	const struct prf_names *names;
+	struct prf_error error;
+	struct prf prf;
+
+	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error));
+	names = prf.execs[0].dsos[0].names;
+	ASSERT_NE(NULL, names);
+	EXPECT_EQ(names, prf.execs[0].dsos[1].names);
+	EXPECT_EQ(NULL, prf.execs[0].dsos[2].names);
+	ASSERT_EQ(1, names->nr_segments);
+	EXPECT_EQ(0x1000, names->segments[0].offset);
+	EXPECT_EQ(0x2000, names->segments[0].size);
+	EXPECT_EQ(0x401000, names->segments[0].address);
+	ASSERT_EQ(2, names->nr_functions);
+	EXPECT_STREQ("main", names->functions[0].name);
+	EXPECT_EQ(0x402ff0, names->functions[1].start);
+	EXPECT_EQ(0x403000, names->functions[1].end);
+	EXPECT_STREQ("", names->functions[1].name);
+	ASSERT_EQ(2, names->nr_frames);
+	EXPECT_EQ(1, names->frames[1].parent);
+	EXPECT_STREQ("inner", names->frames[1].name);
+	EXPECT_STREQ("main.c", names->frames[1].file);
+	EXPECT_EQ(9, names->frames[1].line);
+	ASSERT_EQ(3, names->nr_spots);
+	EXPECT_EQ(0x402ffc, names->spots[2].address);
+	EXPECT_EQ(1, names->spots[2].function);
+	EXPECT_EQ(2, names->spots[1].frame);
+	ASSERT_EQ(2, names->nr_lines);
+	EXPECT_EQ(0x40100b, names->lines[1].address);
+	EXPECT_STREQ("inner.h", names->lines[1].file);
+	EXPECT_EQ(300, names->lines[1].line);
+	prf_free(&prf);
+}
+
+/* Return: what prf_add_names() says of the contents of a NAMES record. */
+static const char *try_names(struct prf *prf, const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size);
+	const char *problem;
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	prf_drop_names(prf);
+	problem = prf_add_names(prf, copy, size);
+	if (problem && (prf->nr_blocks || prf->execs[0].dsos[0].names))
+		abort();
+	return problem;
+}
+
+/* Every truncation, and every change of a byte: an error or harmless */
+TEST_F(prf, damaged_names_do_no_harm)
+{
+	struct prf_block *block = &self->prf.blocks[0];
+	size_t size = block->size, at;
+	uint8_t *data = malloc(size);
+	int bits;
+
+	ASSERT_NE(NULL, data);
+	memcpy(data, block->data, size);
+	for (at = 1; at < size; at++)
+		EXPECT_NE(NULL, try_names(&self->prf, data, at));
+	for (at = 0; at < size; at++)
+		for (bits = 1; bits < 256; bits++) {
+			data[at] ^= bits;
+			try_names(&self->prf, data, size);
+			data[at] ^= bits;
+		}
+	EXPECT_EQ(NULL, try_names(&self->prf, data, size));
+	free(data);
+}
+
+/*
+ * Names are counted as often as they are used: a record of 3 MB, compressed to 3
+ * kB, with 2^20 functions of one name of 1 kB.
+ */
+TEST_F(prf, names_have_a_limit)
+{
+	static char name[1024];
+	struct prf_function *functions = calloc(1 << 20, sizeof(*functions));
+	struct prf_names names = { .functions = functions };
+	size_t size, i;
+	void *data;
+
+	ASSERT_NE(NULL, functions);
+	memset(name, 'x', sizeof(name) - 1);
+	for (i = 0; i < 1 << 20; i++)
+		functions[i].name = name;
+	names.nr_functions = (256 << 10) + 256;
+	data = prf_names_pack(&names, 1, &size);
+	EXPECT_EQ(NULL, try_names(&self->prf, data, size));
+	free(data);
+	names.nr_functions++;
+	data = prf_names_pack(&names, 1, &size);
+	EXPECT_STREQ("more names than there can be",
+		     try_names(&self->prf, data, size));
+	free(data);
+	free(functions);
+}
+
+/* Calls inlined into each other, up to the limit and beyond */
+TEST_F(prf, inlined_calls_have_a_limit)
+{
+	struct prf_frame frames[PRF_NAMES_DEPTH + 1];
+	struct prf_names names = { .frames = frames };
+	size_t size, i;
+	void *data;
+
+	for (i = 0; i <= PRF_NAMES_DEPTH; i++)
+		frames[i] = (struct prf_frame){ i, 1, "inner", "" };
+	names.nr_frames = PRF_NAMES_DEPTH;
+	data = prf_names_pack(&names, 1, &size);
+	EXPECT_EQ(NULL, try_names(&self->prf, data, size));
+	free(data);
+	names.nr_frames++;
+	data = prf_names_pack(&names, 1, &size);
+	EXPECT_NE(NULL, try_names(&self->prf, data, size));
+	free(data);
+}
+
+/* The compressed contents, and their size, are checked. */
+TEST_F(prf, packed_names_are_checked)
+{
+	size_t names = payload(self->data, PRF_NAMES);
+
+#define BAD(at, number, bytes) \
+	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
+	BAD(names, 0, 4);
+	BAD(names, 0xffffffff, 4);
+	BAD(names + 4, 0, 4);
+	BAD(names + 4, self->prf.blocks[0].size - 1, 4);
+	BAD(names + 4, self->prf.blocks[0].size + 1, 4);
+	BAD(names + 4, PRF_NAMES_MOST + 1, 4);
+	BAD(names + 8, 0, 1);
+	BAD(payload(self->data, PRF_KERNEL) - 8, PRF_NAMES, 4);
+#undef BAD
+}
+
 /* Remove the bytes that version 2 has added. Return: the length without. */
 static size_t cut(char *payload, size_t size, size_t at, size_t added)
 {
@@ -250,7 +391,7 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	BAD(12, 1, 4);
 	BAD(run + 24, 0, 4);
 	BAD(run + 24, 4, 4);
-	BAD(run + 28, 2, 4);
+	BAD(run + 28, 4, 4);
 	BAD(run + 32, 3, 4);
 	BAD(run + 48, PRF_MOST + 1, 8);
 	BAD(run + 56, PRF_MOST + 1, 8);

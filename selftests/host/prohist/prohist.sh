@@ -11,6 +11,23 @@
 
 make "$dir/a.prf" "$known" 600 300 85
 "$prohist" "$dir/a.prf" > "$dir/a.txt"
+check 'the answer comes first' diff - <(sed 6q "$dir/a.txt") <<- 'END'
+	known: 1.002 s of CPU time, 1002 ticks, period 1.000 ms, perf (kernel module)
+	lost: 2 ticks not counted: pending at the end, or counter not writable
+	not profiled: /bin/unreached: it is static
+
+	     ticks percent     error  so far  by function
+	       600  60.0 % +-  3.0 %  60.0 %  ########## alpha (known)
+END
+printf 'run 1000000 quiet\nimage 1 0 0 0 0 /bin/quiet\n%s\nbucket 0 9\n' \
+	'object 5 1000 0 1000 4 - [anonymous]' | "$dir/compose" "$dir/quiet.prf"
+check 'and nothing else that need not be' diff - <("$prohist" "$dir/quiet.prf") <<- 'END'
+	quiet: 0.009 s of CPU time, 9 ticks, period 1.000 ms, perf (kernel module)
+
+	     ticks percent     error  so far  by function
+	         9 100.0 % +-  0.0 % 100.0 %  ########## [anonymous]
+END
+"$prohist" --stats "$dir/a.prf" > "$dir/a.txt"
 check 'text is printed' test $? = 0
 check 'CPU time is that of the ticks' has "$dir/a.txt" \
 	'CPU time: 1.002 s by the kernel, 1.002 s covered, 1.002 s by ticks \(100.0 % of covered\)'
@@ -35,7 +52,7 @@ check 'plain when piped' lacks "$dir/a.txt" $'\033'
 
 objects()
 {
-	awk '/by DSO/ { on = 1 } /by function/ { on = 0 }
+	awk '/by DSO/ { on = 1 }
 	     on && / (program|libraries|kernel|other)$/ { sum += $1 }
 	     END { exit sum != 1000 }' "$dir/a.txt"
 }
@@ -75,8 +92,8 @@ describe "$known" alpha 800
 "$prohist" "$dir"/id{,1,2,3,,1,2,3}.prf > "$dir/id.txt"
 dsos()
 {
-	diff - <(awk -v path="$known" '/by function/ { exit }
-		$NF == path { print $1 }' "$dir/id.txt") <<< "$1"
+	diff - <(awk -v path="$known" '/by DSO/ { on = 1 }
+		on && $NF == path { print $1 }' "$dir/id.txt") <<< "$1"
 }
 check 'DSOs of one path' dsos $'888\n444\n222\n1600'
 
@@ -101,28 +118,28 @@ check 'and nothing else' lacks "$dir/b.diff" 'inner|kernel|elsewhere'
 "$prohist" --diff "$dir/a.prf" "$dir/c.prf" > "$dir/c.diff"
 check 'chance is not a change' has "$dir/c.diff" 'no function changed'
 
-check 'status of a missing file' status 1 "$dir/nothing.prf"
-check 'status of another file' status 1 "$known"
+check 'status of a missing file' status 2 "$dir/nothing.prf"
+check 'status of another file' status 2 "$known"
 check 'status of a bad option' status 2 --nothing
 check 'status of contradictions' status 2 --buckets --format=json "$dir/a.prf"
 full()
 {
 	"$prohist" "$dir/a.prf" > /dev/full
-	[ $? = 1 ]
+	[ $? = 2 ]
 }
 check 'status of a full disk' full
 help_is_lost()
 {
 	"$prohist" --help > /dev/full 2> "$dir/lost.err"
-	[ $? = 1 ] && has "$dir/lost.err" '^prohist: standard output: No space'
+	[ $? = 2 ] && has "$dir/lost.err" '^prohist: standard output: No space'
 }
 check 'help that is not written' help_is_lost
-check 'output to a file' status 0 -o "$dir/a.out" "$dir/a.prf"
+check 'output to a file' status 0 --stats -o "$dir/a.out" "$dir/a.prf"
 check 'it is the same' diff "$dir/a.txt" "$dir/a.out"
-check 'output to what is read' status 1 -o "$dir/a.prf" "$dir/a.prf"
+check 'output to what is read' status 2 -o "$dir/a.prf" "$dir/a.prf"
 closed()
 {
-	"$prohist" -o "$dir/closed.out" "$dir/a.prf" >&- &&
+	"$prohist" --stats -o "$dir/closed.out" "$dir/a.prf" >&- &&
 		diff "$dir/a.txt" "$dir/closed.out"
 }
 check 'output to a file instead of none' closed
@@ -131,19 +148,81 @@ cp "$dir/a.prf" "$dir/b.prf" "$dir/runs"
 unchanged()
 {
 	"$prohist" --diff "$dir/runs" "$dir/runs" -o "$dir/runs/a.prf"
-	[ $? = 1 ] && cmp "$dir/a.prf" "$dir/runs/a.prf" || return
+	[ $? = 2 ] && cmp "$dir/a.prf" "$dir/runs/a.prf" || return
 	# shellcheck disable=SC2094 # prohist refuses to write to it
 	"$prohist" - -o "$dir/runs/b.prf" < "$dir/runs/b.prf"
-	[ $? = 1 ] && cmp "$dir/b.prf" "$dir/runs/b.prf"
+	[ $? = 2 ] && cmp "$dir/b.prf" "$dir/runs/b.prf"
 }
 check 'output to a file of a directory, and to standard input' unchanged
 seq 100000 > "$dir/long.out"
-check 'output to a longer file' status 0 -o "$dir/long.out" "$dir/a.prf"
+check 'output to a longer file' status 0 --stats -o "$dir/long.out" "$dir/a.prf"
 check 'nothing of it is left' diff "$dir/a.txt" "$dir/long.out"
+formats()
+{
+	"$prohist" "${@:2}" "$dir/a.prf" "$dir/b.prf" 2> "$dir/formats.err"
+	has "$dir/formats.err" "^prohist: .* only with --format=$1\$"
+}
+check 'formats that compare' formats 'text, html and json' --diff --format=svg
+check 'formats with verdicts' formats 'text and json' --diff --format=html \
+	--fail-over=2
+check 'formats with columns' formats 'text and csv' --format=svg --sort=comm
+check 'formats with inlined functions' formats \
+	'text, json, csv, folded and pprof' --format=svg --inline
 check 'status of standard input twice' status 2 - -
-check 'status of no directory' status 1 -o "$dir/no/a.out" "$dir/a.prf"
+check 'status of no directory' status 2 -o "$dir/no/a.out" "$dir/a.prf"
 check 'status of no format' status 2 --format=papyrus "$dir/a.prf"
 check 'help' status 0 --help
 check 'version' status 0 --version
+
+# The report that the README shows, of a profile with the same ticks
+readme()
+{
+	awk '/prohist perl.prf/ { on = 1; next } /^[^ ]/ { on = 0 }
+		on { print substr($0, 5) }' "$here/../../../README.md"
+}
+describe_readme()
+{
+	readme | awk '
+		NR == 1 {
+			match($0, /, [0-9]+ ticks/)
+			all = substr($0, RSTART + 2) + 0
+			match($0, /period [0-9.]+/)
+			period = substr($0, RSTART + 7) * 1000000
+			match($0, /: [0-9.]+ s/)
+			cpu = substr($0, RSTART + 2) * 1000000000
+			command = substr($0, 1, RSTART - 1)
+		}
+		/ [+]- / { seen += $1 }
+		$NF == "[kernel]" { kernel = $1 }
+		$NF ~ /^\(/ {
+			ticks[++nr] = $1
+			name[nr] = $(NF - 1)
+		}
+		END {
+			printf "run %d %s\nimage 1 %d 0 0 0 /bin/perl\n", period,
+				command, kernel
+			printf "stated %d %.0f %.0f\n", all, cpu, cpu
+			print "object 1 1000 0 10000000 4 - /gone/perl"
+			for (i = 1; i <= nr; i++)
+				printf "%08x %d %s\n", 4096 * i, ticks[i], name[i]
+			rest = all - seen
+			for (i = 100; rest > 0; i++) {
+				printf "%08x %d f%d\n", 4096 * i,
+					rest < 200 ? rest : 200, i
+				rest -= 200
+			}
+		}' | while read -r offset ticks name; do
+			case $offset in
+			[0-9]*)	printf 'bucket %s %s\nfunction %x %x %s\n' "$offset" \
+					"$ticks" $((16#$offset)) \
+					$((16#$offset + 4096)) "$name" ;;
+			*)	echo "$offset $ticks $name" ;;
+			esac
+		done
+}
+describe_readme > "$dir/readme.txt"
+"$dir/compose" "$dir/readme.prf" < "$dir/readme.txt"
+check 'the README shows what is printed' diff <(readme | head -n 9) \
+	<("$prohist" --top=6 "$dir/readme.prf" | head -n 9)
 
 finish

@@ -45,6 +45,38 @@ static inline int sample_dsos(struct prf_exec *exec)
 		prf_add_symbol(dso, 0x1010, 0x3000, "rest") ? -1 : 0;
 }
 
+/* Names of the first and the second DSO: the second is inlined in the first */
+static inline void sample_names(struct prf *prf)
+{
+	uint32_t dsos[] = { 0, 1 };
+	struct prf_segment segment = { 0x1000, 0x2000, 0x401000 };
+	struct prf_function functions[] = {
+		{ 0x401000, 0x401100, "main" },
+		{ 0x402ff0, 0x403000, "" },
+	};
+	struct prf_frame frames[] = {
+		{ 0, 7, "outer", "main.c" },
+		{ 1, 9, "inner", "main.c" },
+	};
+	struct prf_spot spots[] = {
+		{ 0x401000, 0, 0 },
+		{ 0x401008, 0, 2 },
+		{ 0x402ffc, 1, 0 },
+	};
+	struct prf_line lines[] = {
+		{ 0x401000, "main.c", 5 },
+		{ 0x40100b, "inner.h", 300 },
+	};
+	struct prf_names names = {
+		2, dsos, 1, &segment, 2, functions, 2, frames, 3, spots, 2, lines
+	};
+	size_t size;
+	void *data = prf_names_pack(&names, 1, &size);
+
+	if (!data || prf_add_names(prf, data, size))
+		abort();
+}
+
 /* Assumes that these tests never run out of memory. */
 static inline void sample_make(struct prf *prf)
 {
@@ -92,6 +124,7 @@ static inline void sample_make(struct prf *prf)
 	if (!exec)
 		abort();
 	exec->reach = PRF_NOT_REACHED;
+	sample_names(prf);
 }
 
 /* Return: the file's contents, which the caller must free. */

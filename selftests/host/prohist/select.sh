@@ -29,16 +29,16 @@ describe_build()
 }
 describe_build 0 | "$dir/compose" "$dir/build.prf"
 
-# table ARGUMENT...: prints the last table: ticks and names
+# table ARGUMENT...: prints the first table: ticks and names
 table()
 {
 	"$prohist" "$@" "$dir/build.prf" | awk '
-		/^ +ticks/ { rows = "" }
-		/^ +[0-9]+ .*%/ { rows = rows $1 " " $NF "\n" }
+		/^ +ticks/ { tables++ }
+		tables == 1 && /^ +[0-9]+ .*%/ { rows = rows $1 " " $NF "\n" }
 		END { printf "%s", rows }'
 }
 
-# is 'ROWS' ARGUMENT...: succeeds if these are the rows of the last table
+# is 'ROWS' ARGUMENT...: succeeds if these are the rows of the first table
 is()
 {
 	diff <(printf '%s\n' "$1") <(table "${@:2}")
@@ -108,11 +108,11 @@ check 'a cgroup, but not one that begins like it' is '9 make' --sort=comm \
 check 'a cgroup has those below it' is $'701 101\n9 100' --sort=pid \
 	--cgroup=/user.slice/
 check 'the root has all of them' is $'701 101\n9 100' --sort=pid --cgroup=/
-check 'but no other name' fails 1 "no program in cgroup 'x'" --cgroup=x
-check 'nor an empty one' fails 1 "no program in cgroup ''" --cgroup=
+check 'but no other name' fails 2 "no program in cgroup 'x'" --cgroup=x
+check 'nor an empty one' fails 2 "no program in cgroup ''" --cgroup=
 check 'several cgroups' is $'701 cc1\n9 make' --sort=comm \
 	--cgroup=/user.slice/build --cgroup=/user.slice/builders
-check 'a cgroup that there is not' fails 1 "no program in cgroup '/x'" \
+check 'a cgroup that there is not' fails 2 "no program in cgroup '/x'" \
 	--cgroup=/x
 
 # Names that the profile itself has: of the kernel, whose parts are one in two
@@ -152,7 +152,7 @@ check 'functions that the profile names' named \
 2 sys_open ([kernel.kallsyms])
 1 perf-200.map+0x7f0000000400 (perf-200.map)'
 check 'one of them' named '55 sys_read ([kernel.kallsyms])' --symbol=sys_read
-"$prohist" "$dir/named.prf" > "$dir/named.txt"
+"$prohist" --stats "$dir/named.prf" > "$dir/named.txt"
 check 'ticks without a bucket' has "$dir/named.txt" '^ +coarse +20 '
 check 'ticks without a mapping' has "$dir/named.txt" '^unresolved +10 '
 check 'the sum has both' has "$dir/named.txt" '^ticks = .* [+] unresolved: yes'
@@ -176,7 +176,7 @@ check 'other formats have no columns' fails 2 '--sort and --fields work only' \
 # Selection
 check 'a program' is $'700 (fixed)\n200 (fixed)\n50 (fixed)\n26 [kernel]
 21 (libown.so)\n4 [elsewhere]' --comm=cc1
-check 'its times alone' shows '^CPU time: 1.001 s' --comm=cc1
+check 'its times alone' shows '^CPU time: 1.001 s' --stats --comm=cc1
 check 'a process' is $'300 (fixed)' --pid=102
 check 'several' is $'300 102\n9 100' --pid=102 --pid=100 --sort=pid
 check 'a DSO' is $'24 (libown.so)' --dso=libown.so
@@ -190,18 +190,19 @@ check 'two functions' is $'200 (fixed)\n4 [elsewhere]' --symbol=fixed_beta \
 	--symbol='[elsewhere]'
 check 'shares are of what is selected' shows '^ +200  80.0 % ' \
 	--symbol=fixed_beta --symbol=outer::inner
-check 'the summary has the rest' shows '^unselected +760 ' \
+check 'the summary has the rest' shows '^unselected +760 ' --stats \
 	--symbol=fixed_beta --symbol=outer::inner
-check 'and adds up' shows 'unresolved \+ unselected: yes$' --symbol=fixed_beta
+check 'and adds up' shows 'unresolved \+ unselected: yes$' --stats \
+	--symbol=fixed_beta
 check 'lines of a DSO' shows '^ +24 +100.0 % .*known.c' --dso=libown.so --lines
-check 'no such program' fails 1 "no program 'gcc' in the profile" --comm=gcc
-check 'no such process' fails 1 'no process 7 in the profile' --pid=7
+check 'no such program' fails 2 "no program 'gcc' in the profile" --comm=gcc
+check 'no such process' fails 2 'no process 7 in the profile' --pid=7
 check 'no number' fails 2 'invalid number for --pid' --pid=cc1
-check 'no such DSO' fails 1 "no DSO 'libnone.so' has ticks" --dso=libnone.so
-check 'no such function' fails 1 \
+check 'no such DSO' fails 2 "no DSO 'libnone.so' has ticks" --dso=libnone.so
+check 'no such function' fails 2 \
 	"no function 'fixed_alfa' has ticks; there is 'fixed_alpha'" \
 	--symbol=fixed_alfa
-check 'names that are not near are not suggested' fails 1 \
+check 'names that are not near are not suggested' fails 2 \
 	"no function 'main' has ticks\$" --symbol=main
 
 # Every format
@@ -214,7 +215,8 @@ programs_add_up()
 	python3 - "$dir/select.json" <<- 'END'
 		import json, sys
 		profile = json.load(open(sys.argv[1]))
-		assert profile["programs"] == [{"name": "cc1", "ticks": 900}]
+		assert profile["programs"] == [
+		    {"name": "cc1", "ticks": 900, "ns": 900000000}]
 		assert profile["summary"]["unselected"] == 110
 		assert profile["summary"]["adds_up"]
 	END
@@ -276,6 +278,25 @@ every_row()
 }
 "$prohist" --format=csv "$dir/build.prf" > "$dir/select.csv"
 check 'CSV has all ticks' every_row
+# Formulas, and bytes that are not UTF-8
+formulas()
+{
+	python3 - "$dir/select.csv" <<- 'END'
+		import csv, sys
+		with open(sys.argv[1], newline="", encoding="utf-8") as file:
+		    names = {row["comm"] for row in csv.DictReader(file)}
+		assert names == {"'=cmd|'C calc'!A0", "'+1", "'-1", "'@SUM(1)",
+		                 "a\ufffd=b"}, names
+	END
+}
+{
+	echo 'run 1000000 odd'
+	for name in "=cmd|'C calc'!A0" +1 -1 '@SUM(1)' $'a\xff=b'; do
+		printf 'image 1 9 0 0 0 /bin/%s\n' "$name"
+	done
+} | "$dir/compose" "$dir/odd.prf"
+"$prohist" --format=csv --sort=comm "$dir/odd.prf" > "$dir/select.csv"
+check 'CSV has no formulas, and is UTF-8' formulas
 printf 'run 1000000 odd\nimage 1 0 0 0 0 /bin/a",b\nobject 5 1000 0 1000 4 - [%s]\nbucket 0 9\n' \
 	$'\e"' | "$dir/compose" "$dir/odd.prf"
 "$prohist" --format=csv --sort=comm,dso "$dir/odd.prf" > "$dir/select.csv"
@@ -306,9 +327,21 @@ newest()
 	cp "$dir/build.prf" old.prf
 	touch -d '1 hour ago' old.prf
 	mkdir directory.prf
-	"$prohist" | grep -q '^profile of known'
+	"$prohist" | grep -q '^known: '
 )
 check 'the newest profile of the directory' newest
 check 'no profile in the directory' newest none
+
+# A program that was replaced after it was executed
+{
+	printf 'run 1000000 replaced\nimage 100 0 0 0 0 /bin/prog (deleted)\n'
+	printf 'object 1 1000 0 2000 4 - /bin/prog (deleted)\nbucket 0 7\n'
+	printf 'image 101 0 0 0 0 /bin/prog\n'
+	printf 'object 1 1000 0 2000 4 - /bin/prog\nbucket 0 9\n'
+	printf 'image 102 0 0 0 0 /bin/program\n'
+	printf 'object 1 1000 0 2000 4 - /bin/program\nbucket 0 1\n'
+} | "$dir/compose" "$dir/replaced.prf"
+check 'a program by its name, replaced or not' has \
+	<("$prohist" --comm=prog "$dir/replaced.prf") ' 16 ticks, '
 
 finish

@@ -34,7 +34,8 @@ check 'columns of the strip' picture "$dir/a.svg" columns \
 check 'their heat' picture "$dir/a.svg" heats alpha=h5 beta=h5 \
 	'outer::inner(int)=h4'
 check 'what was lost and not profiled' picture "$dir/a.svg" texts \
-	'2 ticks lost, 0 clipped; 0 processes not followed' \
+	'5 ticks outside, outside all regions' \
+	'2 ticks lost, not counted: pending at the end, or counter not writable' \
 	'not profiled: /bin/unreached: it is static'
 check 'light and dark' grep -q prefers-color-scheme:dark "$dir/a.svg"
 check 'nothing from elsewhere' picture "$dir/a.svg" alone

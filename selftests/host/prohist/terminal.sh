@@ -33,7 +33,7 @@ bar()
 }
 
 terminal 100 ''
-check 'colour' has "$dir/terminal.txt" "$esc\\[1msummary$esc\\[0m"
+check 'colour' has "$dir/terminal.txt" "$esc\\[1m +ticks.* by function$esc\\[0m"
 check 'bars as long as the terminal lets them' bar 28
 terminal 90 ''
 check 'a narrower one' bar 18
@@ -68,7 +68,7 @@ terminal 100 "PAGER=$dir/page" --no-pager
 check 'no pager' lacks "$dir/terminal.txt" 'page:'
 terminal 100 "PAGER=$dir/page"
 check 'the pager of the environment' has "$dir/terminal.txt" \
-	"page:$esc\\[1msummary$esc\\[0m"
+	"page:$esc\\[1m +ticks"
 terminal 100 "PAGER=$dir/page" --dso=nothing
 check 'shows messages, too' has "$dir/terminal.txt" "page:prohist: no DSO"
 terminal 100 "PAGER=$dir/head"
@@ -103,11 +103,11 @@ says()
 		2> "$dir/terminal.txt"
 	[ $? = "$1" ] && has "$dir/terminal.txt" "$2"
 }
-check 'nor on the standard error' says 1 '^prohist: /tmp/\?\?31mred: ' \
+check 'nor on the standard error' says 2 '^prohist: /tmp/\?\?31mred: ' \
 	--format=gmon
-check 'nor names that may have been meant' says 1 "'\\?\\?31mred\\+0x10'" \
+check 'nor names that may have been meant' says 2 "'\\?\\?31mred\\+0x10'" \
 	--annotate=31mred
-check 'nor what cannot be annotated' says 1 '\(/tmp/\?\?31mred\): ' \
+check 'nor what cannot be annotated' says 2 '\(/tmp/\?\?31mred\): ' \
 	--annotate=$'\xc2\x9b31mred+0x10'
 "$prohist" --format=folded "$dir/terminal.prf" > "$dir/terminal.out" 2> /dev/null
 check 'nor folded lines' has "$dir/terminal.out" \
@@ -115,6 +115,27 @@ check 'nor folded lines' has "$dir/terminal.out" \
 "$prohist" --format=json "$dir/terminal.prf" > "$dir/terminal.out"
 check 'nor JSON, which has escapes' has "$dir/terminal.out" \
 	$'"evil\\\\u009b2J \\\\ufffd2J \\\\u007f\xe4\xbd\x9b"'
+
+# Characters that change the direction of those after them, and one that does not
+printf '%s\n' 'run 1000 x' \
+	$'image 1 0 0 0 0 /a\xe2\x80\xaeb\xe2\x81\xa6c\xe2\x81\xb0' \
+	$'object 2 1000 0 1000 4 - /tmp/x\xe2\x80\xaefdp.exe' 'bucket 0 9' |
+	"$dir/compose" "$dir/terminal.prf"
+turns()
+{
+	LC_ALL=C grep $'\xe2\x80\xae\|\xe2\x81\xa6' "$dir/terminal.out"
+}
+for format in text json csv folded html svg; do
+	"$prohist" --format=$format --output="$dir/terminal.out" \
+		"$dir/terminal.prf"
+	check "$format does not change its direction" test -z "$(turns)"
+done
+"$prohist" --format=json "$dir/terminal.prf" > "$dir/terminal.out"
+check 'JSON has these characters, too' has "$dir/terminal.out" \
+	'"/tmp/x\\u202efdp\.exe"'
+make "$dir/terminal.prf" "$known" 600 300 85
+COMMAND=$'evil\xc2\x9b2J \x9b2J \x7f\xe4\xbd\x9b' "$dir/synthesize" \
+	"$dir/terminal.prf" $'/tmp/\xc2\x9b31mred' '' 0 1000 10 500
 
 red=$dir/${esc}[31m
 rm -rf "$red"

@@ -83,24 +83,26 @@ static bool chart_complain(const struct chart *chart, u64 pc, const char *what,
 	return false;
 }
 
-/* Check that the region and bin of one pc are those of the reference. */
+/* Check that the region and counter of one pc are those of the reference. */
 bool chart_right_at(const struct chart *chart, u64 pc)
 {
 	u32 want = reference_find(&chart->question, pc);
 	u32 got = profil_map_find(&chart->map, pc);
-	u64 want_bin, got_bin;
+	u64 want_counter, got_counter;
 
 	if (got != want)
 		return chart_complain(chart, pc, "region", (s32)want, (s32)got);
 	if (got == PROFIL_NO_REGION)
 		return true;
 
-	reference_bin(&chart->question, want, pc, &want_bin);
-	got_bin = profil_map_index(&chart->map, got, pc);
-	if (got_bin != want_bin)
-		return chart_complain(chart, pc, "bin", want_bin, got_bin);
-	if (got_bin >= chart->map.counters[got].nr)
-		return chart_complain(chart, pc, "number of bins", got_bin + 1,
+	reference_counter(&chart->question, want, pc, &want_counter);
+	got_counter = profil_map_index(&chart->map, got, pc);
+	if (got_counter != want_counter)
+		return chart_complain(chart, pc, "counter", want_counter,
+				      got_counter);
+	if (got_counter >= chart->map.counters[got].nr)
+		return chart_complain(chart, pc, "number of counters",
+				      got_counter + 1,
 				      chart->map.counters[got].nr);
 	return true;
 }

@@ -28,7 +28,7 @@ struct contents {
 	struct gmon_hdr header;
 	uint8_t hist_tag;
 	uint64_t low, high;
-	uint32_t nr_bins, rate;
+	uint32_t nr_counters, rate;
 	char dimension[16];
 	uint64_t ticks;
 	int nr_arcs;
@@ -83,14 +83,14 @@ static bool read_contents(const char *name, struct contents *contents)
 	contents->hist_tag = fgetc(file);
 	fread(&contents->low, 8, 1, file);
 	fread(&contents->high, 8, 1, file);
-	fread(&contents->nr_bins, 4, 1, file);
+	fread(&contents->nr_counters, 4, 1, file);
 	fread(&contents->rate, 4, 1, file);
 	fread(&contents->dimension, 16, 1, file);
-	for (uint32_t i = 0; i < contents->nr_bins; i++) {
-		uint16_t bin = 0;
+	for (uint32_t i = 0; i < contents->nr_counters; i++) {
+		uint16_t counter = 0;
 
-		fread(&bin, 2, 1, file);
-		contents->ticks += bin;
+		fread(&counter, 2, 1, file);
+		contents->ticks += counter;
 	}
 	while ((tag = fgetc(file)) == GMON_TAG_CG_ARC)
 		read_arc(file, contents);
@@ -133,7 +133,7 @@ TEST_F(gmon, what_gprof_reads)
 	EXPECT_EQ(100, contents.rate);
 	EXPECT_STREQ("seconds", contents.dimension);
 	EXPECT_EQ('s', contents.dimension[15]);
-	EXPECT_EQ(4 * contents.nr_bins, contents.high - contents.low);
+	EXPECT_EQ(4 * contents.nr_counters, contents.high - contents.low);
 	EXPECT_LE(&etext - &__executable_start, contents.high - contents.low);
 	EXPECT_GT(&etext - &__executable_start + 4,
 		  contents.high - contents.low);
@@ -166,7 +166,7 @@ TEST_F(gmon, a_range_is_extended_to_whole_counters)
 	ASSERT_TRUE(read_contents("gmon.out", &contents));
 	EXPECT_EQ(0x1000, contents.low);
 	EXPECT_EQ(0x1014, contents.high);
-	EXPECT_EQ(5, contents.nr_bins);
+	EXPECT_EQ(5, contents.nr_counters);
 }
 
 TEST_F(gmon, a_device_that_is_missing_is_told_with_the_remedy)
@@ -357,8 +357,8 @@ TEST_F(gmon, missing_calls_and_full_counters_are_told)
 {
 	start();
 	gmon_counting->own->dropped = 5000000000;
-	gmon_counting->bins[1] = 65535;
-	gmon_counting->bins[2] = 65534;
+	gmon_counting->counters[1] = 65535;
+	gmon_counting->counters[2] = 65534;
 	_mcleanup();
 	EXPECT_TRUE(is_said("gmon.out: 5000000000 calls are missing"));
 	EXPECT_TRUE(is_said("gmon.out: time is missing, 1 counters are full"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reference.c - the region and bin of a program counter, by the manual pages
+ * reference.c - the region and counter of a program counter, by the manual
+ * pages
  *
  * As slow and as plain as possible: checks every region for every program
  * counter, in 128-bit arithmetic, which cannot overflow.
@@ -25,9 +26,11 @@ u32 reference_state(const struct question *question, u32 region)
 	return PROFIL_REGION_ON;
 }
 
-/* Return: whether @pc is in a region, and its bin. The overflow bin is one. */
-bool reference_bin(const struct question *question, u32 region, u64 pc,
-		   u64 *bin)
+/*
+ * Return: whether @pc is in a region, and its counter. The overflow bin is one.
+ */
+bool reference_counter(const struct question *question, u32 region, u64 pc,
+		   u64 *counter)
 {
 	const struct profil_region *r = &question->regions[region];
 	u64 width = 1ULL << question->shift;
@@ -41,7 +44,7 @@ bool reference_bin(const struct question *question, u32 region, u64 pc,
 		index = index * r->scale / 65536 / width;
 	else
 		index = index / width * r->scale / 65536;
-	*bin = index;
+	*counter = index;
 	return index < r->size / width;
 }
 
@@ -58,7 +61,7 @@ static bool reference_is_overflow(const struct question *question, u32 region)
 u32 reference_find(const struct question *question, u64 pc)
 {
 	u32 found = NONE;
-	u64 bin;
+	u64 counter;
 	u32 i;
 
 	for (i = 0; i < question->nr; i++) {
@@ -66,7 +69,7 @@ u32 reference_find(const struct question *question, u64 pc)
 
 		if (reference_is_overflow(question, i))
 			continue;
-		if (!reference_bin(question, i, pc, &bin))
+		if (!reference_counter(question, i, pc, &counter))
 			continue;
 		if (found == NONE || offset > question->regions[found].offset)
 			found = i;
@@ -89,14 +92,14 @@ u64 reference_last(const struct question *question, u32 region)
 {
 	u64 in = question->regions[region].offset;
 	u64 out = U64_MAX;
-	u64 bin;
+	u64 counter;
 
-	if (reference_bin(question, region, out, &bin))
+	if (reference_counter(question, region, out, &counter))
 		return out;
 	while (out - in > 1) {
 		u64 middle = in + (out - in) / 2;
 
-		if (reference_bin(question, region, middle, &bin))
+		if (reference_counter(question, region, middle, &counter))
 			in = middle;
 		else
 			out = middle;

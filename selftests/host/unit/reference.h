@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reference.h - the region and bin of a program counter, by the manual pages
+ * reference.h - the region and counter of a program counter, by the manual
+ * pages
  */
 #ifndef UNIT_REFERENCE_H
 #define UNIT_REFERENCE_H
@@ -24,8 +25,8 @@ struct question {
 };
 
 u32 reference_state(const struct question *question, u32 region);
-bool reference_bin(const struct question *question, u32 region, u64 pc,
-		   u64 *bin);
+bool reference_counter(const struct question *question, u32 region, u64 pc,
+		   u64 *counter);
 u32 reference_find(const struct question *question, u64 pc);
 u32 reference_overflow(const struct question *question);
 u64 reference_last(const struct question *question, u32 region);

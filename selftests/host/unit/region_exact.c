@@ -50,7 +50,7 @@ static u64 largest_scale(u32 shift)
 	return 65536ULL << shift;
 }
 
-/* Every scale, and every distance within the first bin or two. */
+/* Every scale, and every distance within the first counter or two. */
 TEST_F_TIMEOUT(exact, every_scale, 120)
 {
 	struct profil_region region = { .offset = 0x400000, .size = 1 << 20 };

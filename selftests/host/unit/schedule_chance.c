@@ -33,10 +33,11 @@ static u64 in_cell(const u64 secret[2], u32 cpu, u32 period, u64 cell)
 }
 
 /*
- * Pearson's test for equal probabilities of all @bins. The bounds use Wilson
- * and Hilferty's cube root: 4.892 standard deviations to either side are 10^-6.
+ * Pearson's test for equal probabilities of all @counters. The bounds use
+ * Wilson and Hilferty's cube root: 4.892 standard deviations to either side are
+ * 10^-6.
  */
-static bool even(const u32 *bins, u32 nr, u64 total)
+static bool even(const u32 *counters, u32 nr, u64 total)
 {
 	double mean = (double)total / nr;
 	double free = nr - 1;
@@ -45,60 +46,61 @@ static bool even(const u32 *bins, u32 nr, u64 total)
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		sum += (bins[i] - mean) * (bins[i] - mean) / mean;
+		sum += (counters[i] - mean) * (counters[i] - mean) / mean;
 	deviation = (cbrt(sum / free) - (1 - 2 / (9 * free))) /
 		sqrt(2 / (9 * free));
 	if (fabs(deviation) < 4.892)
 		return true;
-	fprintf(stderr, "# chi-square %f of %u bins, %f deviations\n", sum, nr,
+	fprintf(stderr, "# chi-square %f of %u counters, %f deviations\n", sum,
+		nr,
 	       deviation);
 	return false;
 }
 
 FIXTURE(chance)
 {
-	u32 *bins;
+	u32 *counters;
 };
 
 FIXTURE_VARIANT(chance)
 {
 	u32 period;
-	u32 nr_bins;
+	u32 nr_counters;
 };
 
-/* The number of bins divides the period, or is much smaller. */
-FIXTURE_VARIANT_ADD(chance, p_97ns) { .period = 97, .nr_bins = 97 };
-FIXTURE_VARIANT_ADD(chance, p_60us) { .period = 60000, .nr_bins = 1000 };
-FIXTURE_VARIANT_ADD(chance, p_1ms) { .period = 1000000, .nr_bins = 1000 };
-FIXTURE_VARIANT_ADD(chance, p_10ms) { .period = 10000000, .nr_bins = 1000 };
-FIXTURE_VARIANT_ADD(chance, longest) { .period = U32_MAX, .nr_bins = 1000 };
+/* The number of counters divides the period, or is much smaller. */
+FIXTURE_VARIANT_ADD(chance, p_97ns) { .period = 97, .nr_counters = 97 };
+FIXTURE_VARIANT_ADD(chance, p_60us) { .period = 60000, .nr_counters = 1000 };
+FIXTURE_VARIANT_ADD(chance, p_1ms) { .period = 1000000, .nr_counters = 1000 };
+FIXTURE_VARIANT_ADD(chance, p_10ms) { .period = 10000000, .nr_counters = 1000 };
+FIXTURE_VARIANT_ADD(chance, longest) { .period = U32_MAX, .nr_counters = 1000 };
 
 FIXTURE_SETUP(chance)
 {
-	self->bins = calloc(variant->nr_bins, sizeof(*self->bins));
+	self->counters = calloc(variant->nr_counters, sizeof(*self->counters));
 }
 
 FIXTURE_TEARDOWN(chance)
 {
-	free(self->bins);
+	free(self->counters);
 }
 
 /* Every place in the cell is equally likely, on each CPU. */
 TEST_F(chance, uniform)
 {
-	u32 nr = variant->nr_bins;
+	u32 nr = variant->nr_counters;
 	unsigned int i;
 	u32 cpu;
 	u64 cell;
 
 	for (i = 0; i < NR_SECRETS; i++) {
 		for (cpu = 0; cpu < 3; cpu++) {
-			memset(self->bins, 0, nr * sizeof(*self->bins));
+			memset(self->counters, 0, nr * sizeof(*self->counters));
 			for (cell = 1; cell <= NR_CELLS; cell++)
-				self->bins[in_cell(secrets[i], cpu,
+				self->counters[in_cell(secrets[i], cpu,
 						   variant->period, cell) *
 					   nr / variant->period]++;
-			ASSERT_TRUE(even(self->bins, nr, NR_CELLS));
+			ASSERT_TRUE(even(self->counters, nr, NR_CELLS));
 		}
 	}
 }
@@ -107,21 +109,21 @@ TEST_F(chance, uniform)
 #define PARTS	31
 
 struct pairs {
-	u32 bins[PARTS * PARTS];
+	u32 counters[PARTS * PARTS];
 	u64 total;
 	u64 period;
 };
 
 static void pair(struct pairs *pairs, u64 a, u64 b)
 {
-	pairs->bins[a * PARTS / pairs->period * PARTS +
+	pairs->counters[a * PARTS / pairs->period * PARTS +
 		    b * PARTS / pairs->period]++;
 	pairs->total++;
 }
 
 static bool independent(const struct pairs *pairs)
 {
-	return even(pairs->bins, PARTS * PARTS, pairs->total);
+	return even(pairs->counters, PARTS * PARTS, pairs->total);
 }
 
 /* 31 has to divide the period: a cell of 10 ms, nearly. */

@@ -110,12 +110,12 @@ static struct node *find(struct node *parent, const struct node *wanted)
 	struct node *node;
 
 	if (!found)
-		err(1, NULL);
+		err(2, NULL);
 	if (*found != wanted)
 		return *found;
 	node = malloc(sizeof(*node));
 	if (!node)
-		err(1, NULL);
+		err(2, NULL);
 	*node = *wanted;
 	node->parent = parent;
 	*found = node;
@@ -188,7 +188,7 @@ static bool add(struct node *program, const struct symbols *symbols,
 	if (!symbols_place(symbols, address, &place))
 		return false;
 	if (symbols_inlines(symbols, address, &inlines))
-		err(1, NULL);
+		err(2, NULL);
 	added = add_inlined(program, &place, &inlines, ticks);
 	inlines_free(&inlines);
 	return added;
@@ -211,7 +211,8 @@ static void add_lines(struct node *program, const struct sum_dso *dso)
 }
 
 /* Returns the ticks that no line can express. */
-static uint64_t add_buckets(struct node *program, const struct sum_dso *dso)
+static uint64_t add_buckets(struct node *program, const struct sum *sum,
+			    const struct sum_dso *dso)
 {
 	uint64_t without = 0;
 	size_t i;
@@ -220,7 +221,7 @@ static uint64_t add_buckets(struct node *program, const struct sum_dso *dso)
 		const struct sum_bucket *bucket = &dso->buckets[i];
 
 		if (!add(program, &dso->symbols, bucket->address,
-			 bucket->ticks))
+			 sum_scaled(sum, bucket->ns)))
 			without += bucket->ticks;
 	}
 	return without;
@@ -324,7 +325,7 @@ int write_autofdo(const struct report *report)
 
 	if (!dso)
 		return -1;
-	without = add_buckets(&program, dso);
+	without = add_buckets(&program, report->sum, dso);
 	add_lines(&program, dso);
 	if (!program.samples) {
 		term_warn("%s: no lines of functions: compile with -gmlt -fdebug-info-for-profiling",

@@ -29,7 +29,7 @@ static void put_name(const struct linkage *linkage)
 }
 
 /* Returns the ticks that no line can express. */
-static uint64_t put_buckets(const struct sum_dso *dso)
+static uint64_t put_buckets(const struct sum *sum, const struct sum_dso *dso)
 {
 	struct linkage linkage = {};
 	uint64_t without = 0;
@@ -48,7 +48,8 @@ static uint64_t put_buckets(const struct sum_dso *dso)
 		printf("1 ");
 		put_name(&linkage);
 		printf(" %" PRIx64 " %" PRIu64 "\n",
-		       bucket->address - linkage.start, bucket->ticks);
+		       bucket->address - linkage.start,
+		       sum_scaled(sum, bucket->ns));
 	}
 	return without;
 }
@@ -62,7 +63,7 @@ int write_bolt(const struct report *report)
 	if (!dso)
 		return -1;
 	printf("no_lbr cpu-clock:\n");
-	without = put_buckets(dso);
+	without = put_buckets(report->sum, dso);
 	if (without)
 		term_warn("%s: %" PRIu64 " ticks are missing: they are in code without symbols, or in functions whose names this format cannot express",
 			  dso->path, without);

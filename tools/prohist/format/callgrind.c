@@ -79,6 +79,6 @@ int write_callgrind(const struct report *report)
 		for (j = 0; j < dso->nr_pieces; j++)
 			put_piece(dso, &dso->pieces[j], &numbers);
 	}
-	printf("\ntotals: %" PRIu64 " %.0f\n", sum->placed, sum_placed_ns(sum));
+	printf("\ntotals: %" PRIu64 " %.0f\n", sum->placed, sum->placed_ns);
 	return 0;
 }

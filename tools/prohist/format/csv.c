@@ -5,21 +5,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "prohist/report.h"
 #include "util/utf8.h"
 
-/* Control characters become "?". */
+/*
+ * Control characters become "?", and bytes that are not UTF-8 U+FFFD. Spreadsheets
+ * take what begins with some characters for a formula, unless "'" comes first.
+ */
 static void put_quoted(const char *text)
 {
 	int length;
 
 	putchar('"');
+	if (*text && strchr("=+-@", *text))
+		putchar('\'');
 	for (; *text; text += length ?: 1) {
 		length = utf8_text(text);
 		if (*text == '"')
 			putchar('"');
-		if (length)
+		if (!utf8_length(text))
+			printf("\xef\xbf\xbd");
+		else if (length)
 			printf("%.*s", length, text);
 		else
 			putchar('?');
@@ -28,17 +36,17 @@ static void put_quoted(const char *text)
 }
 
 static void put_field(const struct sum *sum, enum column_id id,
-		      const struct row *row, uint64_t so_far)
+		      const struct row *row, double so_far)
 {
 	switch (id) {
 	case COLUMN_TICKS:
 		printf("%" PRIu64, row->ticks);
 		break;
 	case COLUMN_PERCENT:
-		printf("%.4f", sum_percent(sum, row->ticks));
+		printf("%.4f", sum_percent(sum, row->ns));
 		break;
 	case COLUMN_ERROR:
-		printf("%.4f", sum_error(sum, row->ticks));
+		printf("%.4f", sum_error(sum, row->ns));
 		break;
 	case COLUMN_SO_FAR:
 		printf("%.4f", sum_percent(sum, so_far));
@@ -89,7 +97,7 @@ int print_csv(const struct report *report)
 	struct rows rows = rows_make(report->runs, report->nr, report->sum, by);
 	enum column_id chosen[NR_COLUMNS];
 	const enum column_id *ids = report->fields ?: chosen, *id;
-	uint64_t so_far = 0;
+	double so_far = 0;
 	size_t i;
 
 	choose_fields(by, chosen);
@@ -97,7 +105,7 @@ int print_csv(const struct report *report)
 		printf("%s%s", id == ids ? "" : ",", column_name(*id));
 	printf("\r\n");
 	for (i = 0; i < rows.nr; i++) {
-		so_far += rows.list[i].ticks;
+		so_far += rows.list[i].ns;
 		for (id = ids; *id != COLUMN_END; id++) {
 			if (id != ids)
 				putchar(',');

@@ -32,9 +32,10 @@ static void print_percent(const char *name, double value)
 	printf(", \"%s\": %.3f", name, 100 * value);
 }
 
-static void print_judged(const struct diff *diff,
-			 const struct verdict *verdict)
+static void print_judged(const struct diff *diff)
 {
+	const struct verdict *verdict = &diff->verdict;
+
 	printf("  \"gate\": {\"verdict\": ");
 	json_string(verdict_name(verdict));
 	print_percent("threshold_percent", diff->threshold);
@@ -56,8 +57,7 @@ static void print_judged(const struct diff *diff,
 	printf("},\n");
 }
 
-static void print_item(const struct diff *diff, const struct verdict *verdict,
-		       const struct diff_item *item)
+static void print_item(const struct diff *diff, const struct diff_item *item)
 {
 	printf("\n    {\"name\": ");
 	json_string(item->name);
@@ -65,9 +65,13 @@ static void print_item(const struct diff *diff, const struct verdict *verdict,
 	json_string(item->dso);
 	printf(", \"ticks\": [%" PRIu64 ", %" PRIu64 "]", item->ticks[0],
 	       item->ticks[1]);
+	if (item->whole) {
+		printf(", \"whole\": ");
+		json_string(item->whole);
+	}
 	if (diff->threshold <= 0) {
 		printf(", \"changed\": %s", item->changed ? "true" : "false");
-	} else if (!verdict->problem) {
+	} else if (!diff->verdict.problem) {
 		print_percent("growth_percent", item->growth.growth);
 		print_percent("error_percent", item->growth.error);
 		printf(", \"verdict\": ");
@@ -76,8 +80,7 @@ static void print_item(const struct diff *diff, const struct verdict *verdict,
 	putchar('}');
 }
 
-static void print_list(const struct diff *diff, const struct verdict *verdict,
-		       const struct diff_list *list)
+static void print_list(const struct diff *diff, const struct diff_list *list)
 {
 	size_t i;
 
@@ -85,24 +88,25 @@ static void print_list(const struct diff *diff, const struct verdict *verdict,
 	for (i = 0; i < list->nr; i++) {
 		if (i)
 			putchar(',');
-		print_item(diff, verdict, &list->items[i]);
+		print_item(diff, &list->items[i]);
 	}
 	putchar(']');
 }
 
-/** print_diff_json() - print a comparison as one JSON object */
-void print_diff_json(const struct diff *diff, const struct verdict *verdict)
+/** diff_json() - print a comparison as one JSON object */
+int diff_json(const struct diff *diff)
 {
 	printf("{\n");
 	print_side("before", diff, 0);
 	print_side("after", diff, 1);
 	if (diff->threshold > 0) {
-		print_judged(diff, verdict);
+		print_judged(diff);
 		printf("  \"dsos\": ");
-		print_list(diff, verdict, &diff->dsos);
+		print_list(diff, &diff->dsos);
 		printf(",\n");
 	}
 	printf("  \"functions\": ");
-	print_list(diff, verdict, &diff->functions);
+	print_list(diff, &diff->functions);
 	printf("\n}\n");
+	return 0;
 }

@@ -24,7 +24,11 @@ static void print_frame(const char *name)
 	}
 }
 
-/** print_folded() - print "command;DSO;function;inlined... ticks" lines */
+/**
+ * print_folded() - print "command;DSO;function;inlined... number" lines
+ *
+ * The number is the CPU time, in ticks of the mean period.
+ */
 int print_folded(const struct report *report)
 {
 	const struct sum *sum = report->sum;
@@ -44,7 +48,7 @@ int print_folded(const struct report *report)
 			putchar(';');
 			print_frame(inlines->list[j - 1].name);
 		}
-		printf(" %" PRIu64 "\n", function->ticks);
+		printf(" %" PRIu64 "\n", sum_scaled(sum, function->ns));
 	}
 	return 0;
 }

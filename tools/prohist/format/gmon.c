@@ -28,12 +28,14 @@
 
 /**
  * struct out - the histogram being written
+ * @sum: all ticks
  * @rate: ticks per second
  * @cut: ticks beyond gprof's maximum
  * @address: start of the piece
  * @bins: ticks of the piece, not written yet
  */
 struct out {
+	const struct sum *sum;
 	uint32_t rate;
 	uint64_t cut;
 	uint64_t address;
@@ -95,11 +97,11 @@ static void put_piece(struct out *out)
 	} while (more);
 }
 
-/* A tick counts at the start of its bucket. */
+/* A tick counts at the start of its bucket, as time in mean periods. */
 static void add_bucket(struct out *out, const struct sum_bucket *bucket)
 {
 	uint64_t *bin = &out->bins[bucket->address % PIECE / BIN];
-	uint64_t ticks = bucket->ticks;
+	uint64_t ticks = sum_scaled(out->sum, bucket->ns);
 
 	if (ticks > MOST - *bin) {
 		out->cut += ticks - (MOST - *bin);
@@ -122,14 +124,11 @@ static void put_dso(struct out *out, const struct sum_dso *dso)
 }
 
 /* gmon.out has whole ticks per second only. */
-static uint32_t find_rate(const struct sum_dso *dso)
+static uint32_t find_rate(const struct sum *sum)
 {
-	double ns = 0, rate, whole;
-	size_t i;
+	double rate = sum->placed_ns > 0 ?
+		sum->placed / (sum->placed_ns / 1e9) : 1, whole;
 
-	for (i = 0; i < dso->nr_buckets; i++)
-		ns += dso->buckets[i].ns;
-	rate = ns > 0 ? dso->ticks / (ns / 1e9) : 1;
 	whole = rate < 1 ? 1 : rate > MOST ? MOST : (uint32_t)(rate + 0.5);
 	if (whole > rate * (1 + TOLERANCE / 100) ||
 	    whole < rate * (1 - TOLERANCE / 100))
@@ -142,12 +141,12 @@ static uint32_t find_rate(const struct sum_dso *dso)
 int write_gmon(const struct report *report)
 {
 	const struct sum_dso *dso = report_sum_dso(report);
-	struct out out = {};
+	struct out out = { .sum = report->sum };
 	uint64_t others;
 
 	if (!dso)
 		return -1;
-	out.rate = find_rate(dso);
+	out.rate = find_rate(report->sum);
 	put_header();
 	put_dso(&out, dso);
 	others = report->sum->placed - dso->ticks;

@@ -14,8 +14,8 @@
 /**
  * json_string() - print a string of any bytes
  *
- * Invalid UTF-8 becomes U+FFFD, and control characters, including C1, are
- * escaped.
+ * Invalid UTF-8 becomes U+FFFD, and control characters, including C1 and those of
+ * direction, are escaped.
  */
 void json_string(const char *string)
 {
@@ -25,7 +25,7 @@ void json_string(const char *string)
 	for (; *string; string += length ?: 1) {
 		length = utf8_length(string);
 		if (length && (!utf8_text(string) || strchr("\"\\", *string)))
-			printf("\\u%04x", (unsigned char)string[length - 1]);
+			printf("\\u%04x", utf8_point(string));
 		else if (length)
 			fwrite(string, 1, length, stdout);
 		else
@@ -39,25 +39,26 @@ static void print_member(const char *name, uint64_t number)
 	printf("    \"%s\": %" PRIu64 ",\n", name, number);
 }
 
+static void print_amount(uint64_t ticks, double ns)
+{
+	printf(", \"ticks\": %" PRIu64 ", \"ns\": %.0f", ticks, ns);
+}
+
 static void print_numbers(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
+	int i;
 
 	printf("  \"summary\": {\n");
 	print_member("cpu_ns", numbers->cpu_ns);
 	print_member("covered_ns", numbers->covered_ns);
 	print_member("ticks", numbers->ticks);
-	print_member("counted", numbers->counted);
-	print_member("clipped", numbers->clipped);
-	print_member("outside", numbers->outside);
-	print_member("lost", numbers->lost);
-	print_member("left_out", numbers->left_out);
-	print_member("coarse", numbers->coarse);
-	print_member("unresolved", numbers->unresolved);
+	for (i = 0; i < PRF_OUTCOMES; i++)
+		print_member(prf_outcomes[i].member,
+			     prf_have(numbers, &prf_outcomes[i]));
 	print_member("kernel", numbers->kernel);
 	print_member("unfollowed", numbers->unfollowed);
 	print_member("withheld", sum->withheld);
-	print_member("unselected", numbers->unselected);
 	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
 	       sum->time_ns, sum->wall_ns);
 	printf("    \"period_ns\": %.3f,\n    \"clock\": ", sum->period_ns);
@@ -91,7 +92,8 @@ static void print_programs(const struct report *report)
 	for (i = 0; i < rows.nr; i++) {
 		printf("%s\n    {\"name\": ", i ? "," : "");
 		json_string(rows.list[i].comm);
-		printf(", \"ticks\": %" PRIu64 "}", rows.list[i].ticks);
+		print_amount(rows.list[i].ticks, rows.list[i].ns);
+		putchar('}');
 	}
 	printf("],\n");
 	free(rows.list);
@@ -109,7 +111,7 @@ static void print_dsos(const struct sum *sum)
 		json_string(dso->path);
 		printf(", \"class\": ");
 		json_string(sum_class_name(dso->class));
-		printf(", \"ticks\": %" PRIu64, dso->ticks);
+		print_amount(dso->ticks, dso->ns);
 		if (dso->symbols.problem) {
 			printf(", \"problem\": ");
 			json_string(dso->symbols.problem);
@@ -152,7 +154,8 @@ static void print_functions(const struct sum *sum)
 		}
 		printf(", \"dso\": ");
 		json_string(sum->dsos[function->dso].path);
-		printf(", \"ticks\": %" PRIu64 "}", function->ticks);
+		print_amount(function->ticks, function->ns);
+		putchar('}');
 	}
 	printf("]\n");
 }

@@ -8,6 +8,7 @@
  * order, as perf writes them.
  */
 #include <err.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static void put_kernel(struct perf_out *out, uint64_t ticks)
 static void put_exec(struct perf_out *out, const struct prf_exec *exec)
 {
 	uint64_t kernel = exec->kernel_count + exec->left_out;
-	uint64_t elsewhere = prf_elsewhere(exec);
+	uint64_t elsewhere = prf_placed(exec, PRF_ELSEWHERE);
 	size_t i;
 
 	out->pid = exec->pid;
@@ -128,27 +129,21 @@ static void put_run(struct perf_out *out, const struct prf *run, uint64_t begin)
 	}
 }
 
-/* Returns all records, in memory to be freed, or NULL. */
-static char *make_records(const struct report *report, size_t *size)
+/* Put all records; returns their size in bytes. @file: NULL for only that */
+static size_t put_records(const struct report *report, FILE *file)
 {
-	char *data = NULL;
 	struct perf_out out = {
-		.file = open_memstream(&data, size),
+		.file = file,
 		.mode = PERF_RECORD_MISC_USER,
 	};
 	uint64_t begin = 0;
 	size_t i;
 
-	if (!out.file)
-		return NULL;
 	for (i = 0; i < report->nr; i++) {
 		put_run(&out, &report->runs[i], begin);
 		begin += report->runs[i].wall_ns;
 	}
-	if (!fclose(out.file))
-		return data;
-	free(data);
-	return NULL;
+	return out.size;
 }
 
 /*
@@ -194,23 +189,45 @@ static void put_front(const struct perf_event_attr *attr, size_t size,
 	fwrite(&front, sizeof(front), 1, stdout);
 }
 
+/* Does the profile alone have the names of the DSO's functions? */
+static bool has_own_names(const struct report *report,
+			  const struct prf_dso *mapping)
+{
+	const struct sum_dso *dso = sum_dso(report->sum, mapping);
+
+	return mapping->nr_symbols ||
+		(mapping->names && dso && !symbols_have_file(&dso->symbols));
+}
+
+static void say_dropped(const struct report *report)
+{
+	const struct prf_dso *dso;
+	struct prf_at at = {};
+	uint64_t ticks = 0;
+
+	while ((dso = prf_next(report->runs, report->nr, &at)))
+		if (dso->nr && has_own_names(report, dso))
+			ticks += prf_dso_ticks(dso);
+	if (ticks)
+		term_warn("%" PRIu64 " ticks have functions whose names only the profile has, and perf.data has no place for; --format=text prints them",
+			  ticks);
+}
+
 /** write_perf() - write all execs of all runs, one after the other */
 int write_perf(const struct report *report)
 {
 	const struct perf_event_attr attr = event(report->runs);
+	size_t size = put_records(report, NULL);
 	struct perf_features features = {};
-	size_t size;
-	char *records = make_records(report, &size);
 
-	if (!records || perf_features_make(&features, report, &attr)) {
+	if (perf_features_make(&features, report, &attr)) {
 		warn("perf.data");
-		free(records);
 		return -1;
 	}
 	put_front(&attr, size, &features);
-	fwrite(records, 1, size, stdout);
+	put_records(report, stdout);
 	perf_features_write(&features, sizeof(struct front) + size);
+	say_dropped(report);
 	free(features.data);
-	free(records);
 	return 0;
 }

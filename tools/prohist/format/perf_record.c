@@ -65,7 +65,9 @@ struct end {
 
 static void put(struct perf_out *out, const void *data, size_t size)
 {
-	fwrite(data, 1, size, out->file);
+	out->size += size;
+	if (out->file)
+		fwrite(data, 1, size, out->file);
 }
 
 static struct perf_event_header header(uint32_t type, uint16_t misc,

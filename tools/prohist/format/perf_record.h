@@ -21,7 +21,8 @@
 
 /**
  * struct perf_out - an output stream of records
- * @file: the stream
+ * @file: the stream; NULL to find the size of the records
+ * @size: bytes of records so far
  * @period_ns: period of the run
  * @mode: PERF_RECORD_MISC_USER or PERF_RECORD_MISC_KERNEL, for mappings and
  *	samples
@@ -31,6 +32,7 @@
  */
 struct perf_out {
 	FILE *file;
+	uint64_t size;
 	uint64_t period_ns;
 	uint16_t mode;
 	uint32_t pid;

@@ -125,7 +125,7 @@ static uint64_t put_string(struct out *out, const char *string)
 	int length;
 
 	if (!text)
-		err(1, NULL);
+		err(2, NULL);
 	for (; *string; string += length ?: 1) {
 		length = utf8_length(string);
 		end = length ? mempcpy(end, string, length) :
@@ -230,14 +230,14 @@ static void put_location(struct out *out, uint64_t address,
 	FILE *file = open_memstream(&data, &size);
 
 	if (!file)
-		err(1, NULL);
+		err(2, NULL);
 	proto_put(file, LOCATION_ID, ++out->locations);
 	proto_put(file, LOCATION_MAPPING, out->mappings);
 	proto_put(file, LOCATION_ADDRESS, base(out) + address);
 	for (i = 0; i < nr; i++)
 		put_line(file, &frames[i]);
 	if (fclose(file))
-		err(1, NULL);
+		err(2, NULL);
 	proto_put_bytes(out->file, PROFILE_LOCATION, data, size);
 	free(data);
 }
@@ -256,7 +256,7 @@ static struct frame *make_frames(struct out *out, const struct sum_piece *piece)
 	size_t i;
 
 	if (!frames)
-		err(1, NULL);
+		err(2, NULL);
 	for (i = 0; i < inlines->nr; i++)
 		frames[i].name = put_string(out, inlines->list[i].name);
 	frames[i].name = put_string(out, piece->name);
@@ -392,38 +392,45 @@ static void put_profile(struct out *out, const struct report *report)
 	put_execs(out, report);
 }
 
-/* Write compressed data to standard output. 0, or -1 with errno. */
-static int write_gzip(const char *data, size_t size)
+static ssize_t compress_some(void *file, const char *data, size_t size)
 {
-	gzFile file = gzdopen(dup(STDOUT_FILENO), "wb");
-	bool failed;
+	return gzfwrite(data, 1, size, file);
+}
 
-	if (!file)
-		return -1;
-	failed = gzfwrite(data, 1, size, file) != size;
-	return gzclose(file) || failed ? -1 : 0;
+static int compress_rest(void *file)
+{
+	return gzclose(file) ? EOF : 0;
+}
+
+/* Open a stream that writes compressed data to standard output. */
+static FILE *open_gzip(void)
+{
+	const cookie_io_functions_t functions = {
+		.write = compress_some,
+		.close = compress_rest,
+	};
+	gzFile file = gzdopen(dup(STDOUT_FILENO), "wb");
+
+	return file ? fopencookie(file, "w", functions) : NULL;
 }
 
 /** write_pprof() - write all buckets by DSO and function */
 int write_pprof(const struct report *report)
 {
-	char *data = NULL;
-	size_t size;
-	struct out out = { .file = open_memstream(&data, &size) };
-	int result;
+	struct out out = { .file = open_gzip() };
+	bool failed;
 
 	if (!out.file)
-		err(1, NULL);
+		err(2, NULL);
 	out.first = calloc(report->sum->nr_dsos + 1, sizeof(*out.first));
 	if (!out.first)
-		err(1, NULL);
+		err(2, NULL);
 	put_profile(&out, report);
 	free(out.first);
-	if (fclose(out.file))
-		err(1, NULL);
-	result = write_gzip(data, size);
-	if (result)
+	failed = ferror(out.file);
+	if (fclose(out.file) || failed) {
 		warn("pprof");
-	free(data);
-	return result;
+		return -1;
+	}
+	return 0;
 }

@@ -163,7 +163,7 @@ int print_speedscope(const struct report *report)
 	put_frames(&programs, sum);
 	printf("\"profiles\": [{\"type\": \"sampled\", \"unit\": \"nanoseconds\",\n"
 	       "\"startValue\": 0, \"endValue\": %.0f, \"name\": ",
-	       sum_placed_ns(sum));
+	       sum->placed_ns);
 	json_string(sum->command);
 	put_runs(&programs, report, false);
 	put_runs(&programs, report, true);

@@ -33,7 +33,7 @@ static void write_classes(FILE *out, const struct sum *sum)
 	fputs("<svg class=\"classes\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\n",
 	      out);
 	for (i = 0; i < SUM_CLASSES; i++) {
-		double width = sum_percent(sum, sum->classes[i]);
+		double width = sum_percent(sum, sum->classes_ns[i]);
 
 		class[1] = '0' + i;
 		fprintf(out, "<rect x=\"%.2f\" width=\"%.2f\" height=\"1\" class=\"%s\"/>\n",
@@ -47,7 +47,7 @@ static void write_classes(FILE *out, const struct sum *sum)
 		write_key(out, class);
 		fprintf(out, "%s <strong>%.1f&nbsp;%%</strong> <small>%" PRIu64
 			"</small></li>\n", sum_class_name(i),
-			sum_percent(sum, sum->classes[i]), sum->classes[i]);
+			sum_percent(sum, sum->classes_ns[i]), sum->classes[i]);
 	}
 	fputs("</ul>\n", out);
 }
@@ -63,7 +63,7 @@ static void write_strip(FILE *out, const struct sum *sum,
 		.start = dso->start,
 		.end = dso->end,
 	};
-	uint64_t most;
+	double most;
 	char size[32];
 
 	fprintf(out, "<svg class=\"strip\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Ticks in the text of ",
@@ -89,7 +89,7 @@ static void write_dso(FILE *out, const struct sum *sum,
 	write_key(out, class);
 	html_path(out, base_name(dso->path));
 	fprintf(out, "</h3>\n<p><strong>%.1f&nbsp;%%</strong> \xc2\xb1&nbsp;%.1f, %" PRIu64 " ticks; <code>",
-		sum_percent(sum, dso->ticks), sum_error(sum, dso->ticks),
+		sum_percent(sum, dso->ns), sum_error(sum, dso->ns),
 		dso->ticks);
 	html_path(out, dso->path);
 	fputs("</code></p>\n", out);
@@ -119,7 +119,7 @@ static void write_others(FILE *out, const struct sum *sum,
 			continue;
 		}
 		fprintf(out, "<li><strong>%.1f&nbsp;%%</strong> <small>%" PRIu64 "</small> <code>",
-			sum_percent(sum, dsos[i]->ticks), dsos[i]->ticks);
+			sum_percent(sum, dsos[i]->ns), dsos[i]->ticks);
 		html_path(out, dsos[i]->path);
 		fputs("</code></li>\n", out);
 	}

@@ -19,7 +19,7 @@
 static double share(const struct html *html, size_t i, int side)
 {
 	return sum_percent(html->sides[side].sum,
-			   html->functions[i].change.ticks[side]);
+			   html->functions[i].change.ns[side]);
 }
 
 static double largest_share(const struct html *html)
@@ -69,7 +69,7 @@ static void write_row(const struct html *html, FILE *out, size_t i, double most)
 		fprintf(out, "<tr><td>%" PRIu64, change->ticks[0]);
 		write_share(out, share(html, i, 0), most);
 		fprintf(out, "<td>%.1f",
-			sum_error(html->sides[0].sum, change->ticks[0]));
+			sum_error(html->sides[0].sum, change->ns[0]));
 	} else {
 		fputs("<tr>", out);
 		write_share(out, share(html, i, 0), most);

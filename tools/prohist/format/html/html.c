@@ -11,14 +11,9 @@
  */
 #include <err.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "prohist/format/html/html.h"
 #include "prohist/format/svg/svg.h"
-
-/* Maximum numbers of characters of names, and of those outside of budgets. */
-#define LONGEST_TEXT	400
-#define LONGEST_PATH	150
 
 static const char css[] =
 #include "prohist/format/html/page.css.inc"
@@ -28,79 +23,6 @@ static const char js[] =
 #include "prohist/format/html/page.js.inc"
 ;
 
-/** html_text() - write a string of any bytes, escaped; a long one is cut */
-void html_text(FILE *out, const char *string)
-{
-	const struct svg svg = { .out = out };
-
-	svg_string(&svg, string, LONGEST_TEXT);
-}
-
-/** html_path() - like html_text(), for parts of the page without a budget */
-void html_path(FILE *out, const char *string)
-{
-	const struct svg svg = { .out = out };
-
-	svg_string(&svg, string, LONGEST_PATH);
-}
-
-/** html_code() - like html_text(), for @length bytes with tabs */
-void html_code(FILE *out, const char *text, size_t length)
-{
-	struct html_part part;
-	size_t i, column = 0;
-
-	html_part_begin(&part);
-	for (i = 0; i < length && text[i]; i++) {
-		int spaces = text[i] == '\t' ? 8 - column % 8 : 0;
-
-		if (spaces)
-			fprintf(part.out, "%*s", spaces, "");
-		else
-			fputc(text[i], part.out);
-		column += spaces ?: 1;
-	}
-	html_part_end(&part);
-	html_text(out, part.text);
-	free(part.text);
-}
-
-/** html_part_begin() - begin a part; to be ended and its text freed */
-void html_part_begin(struct html_part *part)
-{
-	part->text = NULL;
-	part->out = open_memstream(&part->text, &part->size);
-	if (!part->out)
-		err(1, NULL);
-}
-
-/** html_part_end() - end a part, whose text then is complete */
-void html_part_end(struct html_part *part)
-{
-	if (fclose(part->out))
-		err(1, NULL);
-}
-
-/**
- * html_part_fits() - end a part, write it if it fits the budget, and free it
- * @out: where to write it
- * @part: the part
- * @budget: bytes left; decremented by the size of the part
- */
-bool html_part_fits(FILE *out, struct html_part *part, size_t *budget)
-{
-	bool fits;
-
-	html_part_end(part);
-	fits = part->size <= *budget;
-	if (fits) {
-		fwrite(part->text, part->size, 1, out);
-		*budget -= part->size;
-	}
-	free(part->text);
-	return fits;
-}
-
 static void find_functions(struct html *html)
 {
 	const struct sum *sum = html->sides[0].sum;
@@ -109,7 +31,7 @@ static void find_functions(struct html *html)
 	html->nr = sum->nr_functions;
 	html->functions = calloc(html->nr + 1, sizeof(*html->functions));
 	if (!html->functions)
-		err(1, NULL);
+		err(2, NULL);
 	for (i = 0; i < html->nr; i++) {
 		const struct sum_function *from = &sum->functions[i];
 		struct html_function *function = &html->functions[i];
@@ -117,6 +39,7 @@ static void find_functions(struct html *html)
 		function->change.name = from->name;
 		function->change.dso = sum_dso_name(sum, from->dso);
 		function->change.ticks[0] = from->ticks;
+		function->change.ns[0] = from->ns;
 		function->path = sum->dsos[from->dso].path;
 	}
 }
@@ -130,7 +53,7 @@ static void find_changes(struct html *html, const struct diff *diff)
 	html->nr = diff->placed[0] && diff->placed[1] ? list->nr : 0;
 	html->functions = calloc(html->nr + 1, sizeof(*html->functions));
 	if (!html->functions)
-		err(1, NULL);
+		err(2, NULL);
 	for (i = 0; i < html->nr; i++)
 		if (list->items[i].changed)
 			html->functions[n++].change = list->items[i];
@@ -192,7 +115,21 @@ static void write_body(struct html *html, const struct html_part *listings)
 		"<script>%s</script>\n</body>\n</html>\n", VERSION, js);
 }
 
-/** print_html() - write a page about one sum, or about two */
+static void write_page(struct html *html)
+{
+	struct html_part listings;
+
+	/* The table of functions refers to the listings */
+	html_part_begin(&listings);
+	html_listings(html, listings.out);
+	html_part_end(&listings);
+	write_head(html);
+	write_body(html, &listings);
+	free(listings.text);
+	free(html->functions);
+}
+
+/** print_html() - write a page about a sum */
 int print_html(const struct report *report)
 {
 	struct html html = {
@@ -200,29 +137,31 @@ int print_html(const struct report *report)
 		.nr_sides = 1,
 		.sides = { { NULL, report->sum, report->runs, report->nr } },
 	};
-	struct html_part listings;
 
-	if (report->diff) {
-		html.nr_sides = 2;
-		html.sides[0] = (struct html_side){
-			"Before", report->diff->sums, report->runs,
-			report->before
-		};
-		html.sides[1] = (struct html_side){
-			"After", report->sum, report->runs + report->before,
-			report->nr - report->before
-		};
-		find_changes(&html, report->diff);
-	} else {
-		find_functions(&html);
-	}
-	/* The table of functions refers to the listings */
-	html_part_begin(&listings);
-	html_listings(&html, listings.out);
-	html_part_end(&listings);
-	write_head(&html);
-	write_body(&html, &listings);
-	free(listings.text);
-	free(html.functions);
+	find_functions(&html);
+	write_page(&html);
+	return 0;
+}
+
+/** diff_html() - write a page with the sums of both sides beside each other */
+int diff_html(const struct diff *diff)
+{
+	const struct prf *after = diff->runs + diff->nr[0];
+	struct sum sums[2] = {};
+	struct html html = {
+		.out = stdout,
+		.nr_sides = 2,
+		.sides = {
+			{ "Before", &sums[0], diff->runs, diff->nr[0] },
+			{ "After", &sums[1], after, diff->nr[1] },
+		},
+	};
+
+	sum_runs(&sums[0], diff->runs, diff->nr[0], false);
+	sum_runs(&sums[1], after, diff->nr[1], false);
+	find_changes(&html, diff);
+	write_page(&html);
+	sum_free(&sums[0]);
+	sum_free(&sums[1]);
 	return 0;
 }

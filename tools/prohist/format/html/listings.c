@@ -31,6 +31,7 @@ struct line {
 	bool other;
 	struct place place;
 	uint64_t ticks;
+	double ns;
 };
 
 /* A listing being written. */
@@ -61,7 +62,10 @@ static void find_lines(struct writer *writer)
 	size_t i, nr = 0;
 
 	for (i = 0; i < listing->instructions.nr; i++) {
-		struct line line = { .ticks = listing->ticks[i] };
+		struct line line = {
+			.ticks = listing->ticks[i],
+			.ns = listing->ns[i],
+		};
 
 		if (!symbols_place(&listing->dso->symbols,
 				   listing->instructions.list[i].address,
@@ -80,18 +84,20 @@ static void find_lines(struct writer *writer)
 		struct line *line = &writer->lines[i];
 
 		if (writer->nr &&
-		    !by_place(&writer->lines[writer->nr - 1], line))
+		    !by_place(&writer->lines[writer->nr - 1], line)) {
 			writer->lines[writer->nr - 1].ticks += line->ticks;
-		else
-			writer->lines[writer->nr++] = *line;
+			writer->lines[writer->nr - 1].ns += line->ns;
+			continue;
+		}
+		writer->lines[writer->nr++] = *line;
 	}
 }
 
 /* Begin a row with ticks and percent. */
-static void write_ticks(const struct writer *writer, uint64_t ticks,
+static void write_ticks(const struct writer *writer, uint64_t ticks, double ns,
 			size_t others)
 {
-	double percent = 100.0 * ticks / writer->listing.piece->ticks;
+	double percent = 100 * ns / writer->listing.piece->ns;
 
 	if (!ticks) {
 		fputs("<tr><td><td>", writer->out);
@@ -106,15 +112,15 @@ static void write_ticks(const struct writer *writer, uint64_t ticks,
 }
 
 static void write_line(const struct writer *writer, const struct source *source,
-		       long number, uint64_t ticks)
+		       long number, const struct line *line)
 {
 	const char *text;
 	int length;
 
 	text = source_line(source, number, &length);
-	if (!text && !ticks)
+	if (!text && !line)
 		return;
-	write_ticks(writer, ticks, 0);
+	write_ticks(writer, line ? line->ticks : 0, line ? line->ns : 0, 0);
 	fprintf(writer->out, "<td>%ld<td>", number);
 	if (text)
 		html_code(writer->out, text, length);
@@ -134,11 +140,11 @@ static void write_lines(const struct writer *writer,
 
 		if (i < end && number == next) {
 			write_line(writer, source, number,
-				   writer->lines[i++].ticks);
+				   &writer->lines[i++]);
 			before = number;
 		} else if (number - before <= SOURCE_CONTEXT ||
 			   next - number <= SOURCE_CONTEXT) {
-			write_line(writer, source, number, 0);
+			write_line(writer, source, number, NULL);
 		} else {
 			if (source->text)
 				fputs("<tr class=\"gap\"><td><td><td><td>\xe2\x8b\xae\n",
@@ -152,7 +158,9 @@ static void write_lines(const struct writer *writer,
 static size_t write_file(struct writer *writer, size_t i)
 {
 	const char *file = writer->lines[i].place.file;
-	const struct source *source = source_find(&writer->sources, file);
+	const struct source *source =
+		source_find(&writer->sources, file,
+			    writer->listing.dso->symbols.owner);
 	size_t end = i;
 
 	if (listing_is_older(&writer->listing, source))
@@ -209,7 +217,8 @@ static void write_instruction(const struct writer *writer, size_t i)
 	const struct instruction *instruction = &listing->instructions.list[i];
 	struct place place;
 
-	write_ticks(writer, listing->ticks[i], listing->others[i]);
+	write_ticks(writer, listing->ticks[i], listing->ns[i],
+		    listing->others[i]);
 	fprintf(writer->out, "<td>%" PRIx64 "<td>", instruction->address);
 	if (symbols_place(&listing->dso->symbols, instruction->address,
 			  &place)) {
@@ -258,8 +267,8 @@ static void write_notes(const struct writer *writer, const struct sum *sum)
 	FILE *out = writer->out;
 
 	fprintf(out, "<p>%" PRIu64 " ticks, %.1f&nbsp;%% \xc2\xb1&nbsp;%.1f of all; buckets of %" PRIu64 " byte%s; <code>",
-		piece->ticks, sum_percent(sum, piece->ticks),
-		sum_error(sum, piece->ticks), bytes, bytes == 1 ? "" : "s");
+		piece->ticks, sum_percent(sum, piece->ns),
+		sum_error(sum, piece->ns), bytes, bytes == 1 ? "" : "s");
 	html_text(out, listing->dso->path);
 	fputs("</code></p>\n", out);
 	if (before)
@@ -283,7 +292,7 @@ static int write_piece(FILE *out, const struct sum *sum,
 	};
 	int result = 0;
 
-	if (!symbols_known(&dso->symbols) ||
+	if (!symbols_have_file(&dso->symbols) ||
 	    piece->end - piece->start > LONGEST)
 		return 0;
 	result = listing_make(&writer.listing);

@@ -79,59 +79,96 @@ static const struct fact times[] = {
 	{ }
 };
 
-/* A count is a row, too. */
-#define COUNT(name)							\
-	static void print_##name(FILE *out, const struct sum *sum)	\
-	{								\
-		fprintf(out, "%" PRIu64, sum->numbers.name);		\
-	}
+static void begin_facts(const struct html *html, const char *caption)
+{
+	fprintf(html->out, "<table class=\"facts\">\n<caption>%s</caption>\n",
+		caption);
+	if (html->nr_sides > 1)
+		fputs("<thead><tr><td></td><th scope=\"col\">Before</th><th scope=\"col\">After</th></tr></thead>\n",
+		      html->out);
+	fputs("<tbody>\n", html->out);
+}
 
-COUNT(ticks)
-COUNT(counted)
-COUNT(clipped)
-COUNT(outside)
-COUNT(lost)
-COUNT(left_out)
-COUNT(kernel)
-COUNT(unfollowed)
-COUNT(unselected)
+static void end_facts(const struct html *html)
+{
+	fputs("</tbody>\n</table>\n", html->out);
+}
 
-static const struct fact outcomes[] = {
-	{ "All ticks", print_ticks },
-	{ "Counted", print_counted },
-	{ "Clipped, the counter was full", print_clipped },
-	{ "Outside all regions", print_outside },
-	{ "Lost, could not be counted", print_lost },
-	{ "Left out, in the kernel", print_left_out },
-	{ "Unselected, in other DSOs or functions", print_unselected },
-	{ "In the kernel, included above", print_kernel },
-	{ "Children not followed", print_unfollowed },
-	{ "The ticks add up", print_adds_up },
-	{ }
-};
-
-static void write_facts(const struct html *html, const char *caption,
-			const struct fact *fact)
+static void write_fact(const struct html *html, const struct fact *fact)
 {
 	FILE *out = html->out;
 	int i;
 
-	fprintf(out, "<table class=\"facts\">\n<caption>%s</caption>\n",
-		caption);
-	if (html->nr_sides > 1)
-		fputs("<thead><tr><td></td><th scope=\"col\">Before</th><th scope=\"col\">After</th></tr></thead>\n",
-		      out);
-	fputs("<tbody>\n", out);
-	for (; fact->name; fact++) {
-		fprintf(out, "<tr><th scope=\"row\">%s</th>", fact->name);
-		for (i = 0; i < html->nr_sides; i++) {
-			fputs("<td>", out);
-			fact->print(out, html->sides[i].sum);
-			fputs("</td>", out);
-		}
-		fputs("</tr>\n", out);
+	fprintf(out, "<tr><th scope=\"row\">%s</th>", fact->name);
+	for (i = 0; i < html->nr_sides; i++) {
+		fputs("<td>", out);
+		fact->print(out, html->sides[i].sum);
+		fputs("</td>", out);
 	}
-	fputs("</tbody>\n</table>\n", out);
+	fputs("</tr>\n", out);
+}
+
+static void write_times(const struct html *html)
+{
+	const struct fact *fact;
+
+	begin_facts(html, "CPU time");
+	for (fact = times; fact->name; fact++)
+		write_fact(html, fact);
+	end_facts(html);
+}
+
+/* Write a number of each side. */
+static void write_count(const struct html *html, const char *name,
+			const char *meaning, const uint64_t counts[2])
+{
+	int i;
+
+	fprintf(html->out, "<tr><th scope=\"row\">%s <small>%s</small></th>",
+		name, meaning);
+	for (i = 0; i < html->nr_sides; i++)
+		fprintf(html->out, "<td>%" PRIu64 "</td>", counts[i]);
+	fputs("</tr>\n", html->out);
+}
+
+static void write_outcome(const struct html *html,
+			  const struct prf_outcome *outcome)
+{
+	uint64_t counts[2];
+	int i;
+
+	for (i = 0; i < html->nr_sides; i++)
+		counts[i] = prf_have(&html->sides[i].sum->numbers, outcome);
+	write_count(html, outcome->name,
+		    sum_meaning(html->sides[html->nr_sides - 1].sum, outcome),
+		    counts);
+}
+
+static void write_outcomes(const struct html *html)
+{
+	static const struct fact adds_up = { "The ticks add up",
+					     print_adds_up };
+	uint64_t ticks[2], kernel[2], unfollowed[2], withheld[2];
+	int i;
+
+	for (i = 0; i < html->nr_sides; i++) {
+		const struct sum *sum = html->sides[i].sum;
+
+		ticks[i] = sum->numbers.ticks;
+		kernel[i] = sum->numbers.kernel;
+		unfollowed[i] = sum->numbers.unfollowed;
+		withheld[i] = sum->withheld;
+	}
+	begin_facts(html, "Outcomes of ticks");
+	write_count(html, "ticks", "in total", ticks);
+	for (i = 0; i < PRF_OUTCOMES; i++)
+		write_outcome(html, &prf_outcomes[i]);
+	write_count(html, "kernel", "in the kernel, included above", kernel);
+	write_fact(html, &adds_up);
+	write_count(html, "unfollowed", "processes not followed", unfollowed);
+	write_count(html, "withheld", "processes and programs not permitted",
+		    withheld);
+	end_facts(html);
 }
 
 static void write_missed(FILE *out, const struct sum *sum)
@@ -161,8 +198,8 @@ void html_summary(const struct html *html)
 
 	fputs("<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">Summary</h2>\n<div class=\"sides\">\n",
 	      html->out);
-	write_facts(html, "CPU time", times);
-	write_facts(html, "Outcomes of ticks", outcomes);
+	write_times(html);
+	write_outcomes(html);
 	fputs("</div>\n", html->out);
 	for (i = 0; i < html->nr_sides; i++)
 		write_missed(html->out, html->sides[i].sum);

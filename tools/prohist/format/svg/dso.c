@@ -38,8 +38,8 @@ static int hot_first(const void *a, const void *b)
 {
 	const struct flag *f = a, *g = b;
 
-	if (f->piece->ticks != g->piece->ticks)
-		return f->piece->ticks < g->piece->ticks ? 1 : -1;
+	if (f->piece->ns != g->piece->ns)
+		return f->piece->ns < g->piece->ns ? 1 : -1;
 	return f->piece->start < g->piece->start ? -1 : 1;
 }
 
@@ -75,7 +75,7 @@ static size_t find_hot(const struct svg *svg, const struct sum_dso *dso,
 	for (i = 0; i < dso->nr_pieces; i++)
 		nr = insert(flags, nr, &dso->pieces[i]);
 	while (nr > HOT_LEAST && sum_percent(svg->sum,
-					     flags[nr - 1].piece->ticks) <
+					     flags[nr - 1].piece->ns) <
 	       HOT_PERCENT)
 		nr--;
 	for (i = 0; i < nr; i++)
@@ -230,9 +230,9 @@ static void draw_row(const struct svg *svg, const struct sum_dso *dso,
 
 	draw_number(svg, SVG_LEFT + 9, svg->y + 11, flag->number);
 	svg_text(svg, SVG_LEFT + 78, svg->y + 15, "strong end", "%.1f %%",
-		 sum_percent(svg->sum, piece->ticks));
+		 sum_percent(svg->sum, piece->ns));
 	svg_text(svg, SVG_LEFT + 84, svg->y + 15, "soft",
-		 "\xc2\xb1 %.1f", sum_error(svg->sum, piece->ticks));
+		 "\xc2\xb1 %.1f", sum_error(svg->sum, piece->ns));
 	svg_text(svg, SVG_LEFT + 182, svg->y + 15, "end", "%" PRIu64,
 		 piece->ticks);
 	svg_name(svg, SVG_LEFT + 198, svg->y + 15, "name", piece->name, 64);
@@ -246,17 +246,19 @@ static void draw_rows(struct svg *svg, const struct sum_dso *dso,
 		      struct flag *flags, size_t nr)
 {
 	uint64_t rest = dso->ticks;
+	double rest_ns = dso->ns;
 	size_t i;
 
 	qsort(flags, nr, sizeof(*flags), hot_first);
 	for (i = 0; i < nr; i++) {
 		draw_row(svg, dso, &flags[i]);
 		rest -= flags[i].piece->ticks;
+		rest_ns -= flags[i].piece->ns;
 		svg->y += ROW;
 	}
 	if (nr < dso->nr_pieces) {
 		svg_text(svg, SVG_LEFT + 78, svg->y + 15, "strong end",
-			 "%.1f %%", sum_percent(svg->sum, rest));
+			 "%.1f %%", sum_percent(svg->sum, rest_ns));
 		svg_text(svg, SVG_LEFT + 182, svg->y + 15, "end", "%" PRIu64,
 			 rest);
 		svg_text(svg, SVG_LEFT + 198, svg->y + 15, "soft",
@@ -279,8 +281,8 @@ static void draw_heading(struct svg *svg, const struct sum_dso *dso)
 			 (SVG_LEFT + SVG_WIDTH - 180 - x) / CHARACTER);
 	svg_text(svg, SVG_LEFT + SVG_WIDTH, svg->y + 16, "strong end",
 		 "%.1f %% \xc2\xb1 %.1f, %" PRIu64 " ticks",
-		 sum_percent(svg->sum, dso->ticks),
-		 sum_error(svg->sum, dso->ticks), dso->ticks);
+		 sum_percent(svg->sum, dso->ns),
+		 sum_error(svg->sum, dso->ns), dso->ticks);
 	svg->y += 26;
 	if (!dso->symbols.problem)
 		return;
@@ -303,7 +305,7 @@ void svg_dso(struct svg *svg, const struct sum_dso *dso)
 		.end = dso->end,
 	};
 	char size[32];
-	uint64_t most;
+	double most;
 
 	draw_heading(svg, dso);
 	strip.y = svg->y + 30;

@@ -2,12 +2,13 @@
 /*
  * strip.c - draw text by address, with columns for its ticks
  *
- * Each column is a range of text. Its height is its number of ticks, relative
- * to the highest column of the strip; its colour is its share of all ticks of
- * the profile. Columns have a minimum width and height, to be visible.
+ * Each column is a range of text. Its height is the CPU time of its ticks,
+ * relative to the highest column of the strip; its colour is its share of that
+ * of all ticks. Columns have a minimum width and height, to be visible.
  */
 #include <err.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "prohist/format/svg/svg.h"
@@ -18,16 +19,17 @@
 /* Lower bounds of the colours, in percent of all ticks. */
 static const double heats[SVG_HEATS] = { 0, 0.1, 0.3, 1, 3, 10 };
 
-/* Ticks of a column, and the name of its hottest function. */
+/* Ticks of a column, their CPU time, and its hottest function. */
 struct column {
 	uint64_t ticks;
-	uint64_t most;
+	double ns;
+	double most;
 	const char *name;
 };
 
-static int heat(const struct svg *svg, uint64_t ticks)
+static int heat(const struct svg *svg, double ns)
 {
-	double percent = sum_percent(svg->sum, ticks);
+	double percent = sum_percent(svg->sum, ns);
 	int i = SVG_HEATS - 1;
 
 	while (i && percent < heats[i])
@@ -81,37 +83,38 @@ static void add_piece(struct column *columns, size_t nr,
 		struct column *column = &columns[at < nr ? at : nr - 1];
 
 		column->ticks += bucket->ticks;
-		if (bucket->ticks <= column->most)
+		column->ns += bucket->ns;
+		if (bucket->ns <= column->most)
 			continue;
-		column->most = bucket->ticks;
+		column->most = bucket->ns;
 		column->name = piece->name;
 	}
 }
 
 static void draw_column(const struct svg *svg, const struct svg_strip *strip,
 			const struct column *column, size_t i, size_t nr,
-			uint64_t most)
+			double most)
 {
 	double text = strip->end - strip->start, width = strip->width / nr;
-	double rise = strip->rise * column->ticks / most;
+	double rise = strip->rise * column->ns / most;
 
 	if (rise < LOWEST)
 		rise = LOWEST;
 	fprintf(svg->out,
 		"<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" class=\"h%d\"><title>",
 		strip->x + i * width, strip->y + strip->rise - rise, width,
-		rise + strip->bed, heat(svg, column->ticks));
+		rise + strip->bed, heat(svg, column->ns));
 	svg_string(svg, column->name, 0);
 	fprintf(svg->out, "\n%" PRIu64 " ticks, %.2f %%\n%#" PRIx64 " to %#"
 		PRIx64 "</title></rect>\n",
-		column->ticks, sum_percent(svg->sum, column->ticks),
+		column->ticks, sum_percent(svg->sum, column->ns),
 		strip->start + (uint64_t)(text * i / nr),
 		strip->start + (uint64_t)(text * (i + 1) / nr));
 }
 
 static void draw_columns(const struct svg *svg, const struct svg_strip *strip,
 			 const struct column *columns, size_t nr,
-			 uint64_t most)
+			 double most)
 {
 	size_t i;
 
@@ -129,26 +132,25 @@ static void draw_columns(const struct svg *svg, const struct svg_strip *strip,
  * @dso: the DSO of the text
  * @piece: one function; NULL for all of them
  *
- * Return: ticks of the highest column.
+ * Return: CPU time of the highest column.
  */
-uint64_t svg_strip(const struct svg *svg, const struct svg_strip *strip,
+double svg_strip(const struct svg *svg, const struct svg_strip *strip,
 		   const struct sum_dso *dso,
 		   const struct sum_piece *piece)
 {
 	const struct sum_piece all = { .nr = dso->nr_buckets };
 	size_t nr = columns_of(strip, dso, piece ?: &all), i;
 	struct column *columns = calloc(nr, sizeof(*columns));
-	uint64_t most = 1;
+	double most = 0;
 
 	if (!columns)
-		err(1, NULL);
+		err(2, NULL);
 	if (piece)
 		add_piece(columns, nr, strip, dso, piece);
 	for (i = 0; !piece && i < dso->nr_pieces; i++)
 		add_piece(columns, nr, strip, dso, &dso->pieces[i]);
 	for (i = 0; i < nr; i++)
-		if (columns[i].ticks > most)
-			most = columns[i].ticks;
+		most = fmax(most, columns[i].ns);
 	draw_columns(svg, strip, columns, nr, most);
 	free(columns);
 	return most;

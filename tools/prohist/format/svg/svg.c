@@ -95,23 +95,41 @@ static void draw_facts(struct svg *svg)
 	svg->y += 42;
 }
 
-/* Warn about ticks and programs that are missing from the picture. */
+static void draw_remark(struct svg *svg, const char *class, uint64_t number,
+			const char *what, const char *why)
+{
+	if (!number)
+		return;
+	svg_text(svg, SVG_LEFT, svg->y, class, "%" PRIu64 " %s%s", number, what,
+		 why);
+	svg->y += 17;
+}
+
+static void draw_outcome(struct svg *svg, const struct prf_outcome *outcome)
+{
+	char what[80];
+
+	snprintf(what, sizeof(what), "ticks %s, ", outcome->name);
+	draw_remark(svg, outcome->place == PRF_MISSING ? "warning" : "soft",
+		    prf_have(&svg->sum->numbers, outcome), what,
+		    sum_meaning(svg->sum, outcome));
+}
+
+/* Say which ticks and programs are missing from the picture. */
 static void draw_warnings(struct svg *svg)
 {
-	const struct prf_exec *numbers = &svg->sum->numbers;
-	uint64_t missed = numbers->unfollowed + svg->sum->withheld;
+	const struct sum *sum = svg->sum;
 	size_t i;
 
-	if (numbers->clipped || numbers->lost || missed ||
-	    !sum_adds_up(svg->sum)) {
-		svg_text(svg, SVG_LEFT, svg->y, "warning",
-			 "%" PRIu64 " ticks lost, %" PRIu64
-			 " clipped; %" PRIu64 " processes not followed%s",
-			 numbers->lost, numbers->clipped, missed,
-			 sum_adds_up(svg->sum) ? "" :
-			 "; the ticks do not add up");
-		svg->y += 17;
-	}
+	for (i = 0; i < PRF_OUTCOMES; i++)
+		draw_outcome(svg, &prf_outcomes[i]);
+	if (!sum_adds_up(sum))
+		draw_remark(svg, "warning", sum->numbers.ticks,
+			    "ticks in total: they do not add up", "");
+	draw_remark(svg, "warning", sum->numbers.unfollowed,
+		    "processes not followed", "");
+	draw_remark(svg, "warning", sum->withheld,
+		    "processes and programs not permitted", "");
 	for (i = 0; i < svg->sum->nr_missed; i++) {
 		fprintf(svg->out, "<text x=\"%d\" y=\"%.1f\" class=\"warning\">not profiled: ",
 			SVG_LEFT, svg->y);
@@ -131,7 +149,8 @@ static void draw_classes(struct svg *svg)
 
 	for (i = 0; i < SUM_CLASSES; i++) {
 		uint64_t ticks = svg->sum->classes[i];
-		double percent = sum_percent(svg->sum, ticks);
+		double percent = sum_percent(svg->sum,
+					     svg->sum->classes_ns[i]);
 
 		class[1] = '0' + i;
 		fprintf(svg->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" class=\"%s\"><title>%s: %"
@@ -153,13 +172,13 @@ static int more_first(const void *a, const void *b)
 	const struct sum_dso *o = *(const struct sum_dso **)a;
 	const struct sum_dso *p = *(const struct sum_dso **)b;
 
-	return o->ticks < p->ticks ? 1 : o->ticks > p->ticks ? -1 : 0;
+	return o->ns < p->ns ? 1 : o->ns > p->ns ? -1 : 0;
 }
 
 static bool worth_it(const struct sum *sum, const struct sum_dso *dso)
 {
 	return dso->end > dso->start && dso->end < 1ULL << 63 &&
-		dso->nr_pieces && sum_percent(sum, dso->ticks) >= DRAWN_PERCENT;
+		dso->nr_pieces && sum_percent(sum, dso->ns) >= DRAWN_PERCENT;
 }
 
 /**
@@ -180,7 +199,7 @@ const struct sum_dso **svg_choose(const struct sum *sum, size_t *drawn,
 	size_t nr_others = 0, i;
 
 	if (!dsos)
-		err(1, NULL);
+		err(2, NULL);
 	for (i = 0; i < sum->nr_dsos; i++)
 		dsos[i] = &sum->dsos[i];
 	qsort(dsos, sum->nr_dsos, sizeof(*dsos), more_first);
@@ -203,7 +222,7 @@ static void list_dso(struct svg *svg, const struct sum_dso *dso)
 	class[1] = '0' + dso->class;
 	svg_rect(svg, SVG_LEFT, svg->y - 10, 12, 12, class);
 	svg_text(svg, SVG_LEFT + 78, svg->y, "strong end", "%.1f %%",
-		 sum_percent(svg->sum, dso->ticks));
+		 sum_percent(svg->sum, dso->ns));
 	svg_text(svg, SVG_LEFT + 182, svg->y, "end", "%" PRIu64,
 		 dso->ticks);
 	svg_name(svg, SVG_LEFT + 198, svg->y, "name", dso->path, 130);
@@ -274,10 +293,10 @@ int print_svg(const struct report *report)
 
 	svg.out = open_memstream(&body, &size);
 	if (!svg.out)
-		err(1, NULL);
+		err(2, NULL);
 	draw(&svg);
 	if (fclose(svg.out))
-		err(1, NULL);
+		err(2, NULL);
 	printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<title>",
 	       2 * SVG_LEFT + SVG_WIDTH, svg.y + SVG_LEFT,

@@ -58,7 +58,7 @@ void svg_rect(const struct svg *svg, double x, double y, double width,
 	      double height, const char *class);
 void svg_size(char *text, size_t room, uint64_t bytes);
 double svg_place(const struct svg_strip *strip, uint64_t address);
-uint64_t svg_strip(const struct svg *svg, const struct svg_strip *strip,
+double svg_strip(const struct svg *svg, const struct svg_strip *strip,
 		   const struct sum_dso *dso,
 		   const struct sum_piece *piece);
 void svg_heats(const struct svg *svg, double x, double y);

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kept.sh DIR: tests that a profile reads the same when the program was rebuilt or
+# removed. DIR is the directory of the tools; they use perf_event_open(2).
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/lib/check.sh
+. "$(dirname "$0")/../../lib/check.sh"
+
+export LC_ALL=C
+profil=$dir/tools/profil
+work=$dir/kept
+rm -rf "$work"
+mkdir -p "$work"
+cp "$(dirname "$0")/kept.c" "$work"
+cd "$work" || exit
+# Other users run the program, and write profiles
+chmod 777 .
+
+[ ! -e /dev/profil ] || { echo '1..0 # SKIP this machine has the module'; exit; }
+"$profil" -o may.prf true 2> may.err ||
+	{ echo '1..0 # SKIP perf_event_open(2) is not permitted'; exit; }
+
+# record FILE ARGUMENT...: runs profil
+record()
+{
+	"$profil" -o "$@" > said 2>&1 || { cat said; return 1; }
+}
+
+# build OPTION...: builds the program
+build()
+{
+	cc -O2 -g -Wl,--build-id "$@" -o burn kept.c
+}
+
+# has_kept PROFILE: succeeds if the profile has the names
+has_kept()
+{
+	"$prohist" -f csv "$1" > named.csv && has named.csv hot
+}
+
+# show PROFILE NAME: writes the profile in all formats that show functions
+show()
+{
+	local format
+
+	for format in text csv json folded pprof; do
+		"$prohist" --inline -f $format "$1" > "$2.$format.inline"
+	done
+	for format in text csv json folded pprof html svg callgrind speedscope
+	do
+		"$prohist" -f $format "$1" > "$2.$format" 2>&1
+	done
+	"$prohist" --lines "$1" > "$2.lines"
+	# Listings need the code
+	sed -i '/id="listings"/,$d; s/<a href="#f[0-9]*">\(.*\)<\/a>/\1/' "$2.html"
+}
+
+# same NAME OTHER: succeeds if show has written the same twice
+same()
+{
+	local file
+
+	for file in "$1".*; do
+		cmp "$file" "$2.${file#*.}" || return
+	done
+}
+
+build
+record burn.prf ./burn
+record plain.prf --no-names ./burn
+show burn.prf before
+show plain.prf plain
+check 'functions' has before.text ' hot \(burn\)'
+check 'inlined calls' has before.text.inline ' inner \(inlined in hot\) \(burn\)'
+check 'lines' has before.lines 'kept.c:[0-9]+ \(burn\)'
+
+mv burn burn.old
+show burn.prf after
+check 'all is the same without the program' same before after
+show plain.prf bare
+check '--no-names leaves names out' lacks bare.text ' hot'
+check 'and says why there are none' has bare.text 'the file is gone'
+
+strip -o burn burn.old
+show burn.prf stripped
+check 'nor does it need symbols' same before stripped
+
+build -DOTHER
+show burn.prf rebuilt
+check 'nor with another one in its place' same before rebuilt
+record other.prf ./burn
+check 'the new one has names, too' has_kept other.prf
+"$prohist" --diff -f json burn.prf other.prf > diff.json
+both_named()
+{
+	python3 - <<- 'END'
+		import json
+		functions = json.load(open("diff.json"))["functions"]
+		ticks = {row["name"]: row["ticks"] for row in functions
+		         if row["dso"] == "burn"}
+		assert all(ticks["hot"]), ticks
+		assert not any("+0x" in name for name in ticks), ticks
+	END
+}
+check 'a comparison has names on both sides' both_named
+
+build -Wl,--build-id=none
+record none.prf ./burn
+show none.prf numberless
+rm burn
+show none.prf gone
+check 'a program without a build ID' same numberless gone
+cc -O2 -g -Wl,--build-id=none -DOTHER -o burn kept.c
+show none.prf changed
+check 'and when it was changed' same numberless changed
+
+# Who may read the program. Other users' build directories are closed, too.
+if [ "$(id -u)" = 0 ]; then
+	build
+	mkdir -m 700 closed
+	cp burn closed/burn
+	chmod 700 closed/burn
+	record root.prf closed/burn
+	closed/burn 100 > started &
+	burning=$!
+	until [ -s started ]; do sleep 0.01; done
+	record nobody.prf --duration=1 -p $burning
+	kill $burning
+	mv closed/burn closed/moved
+	check "root's own program, by root" has_kept root.prf
+	not_kept() { ! has_kept nobody.prf > /dev/null; }
+	check "nobody may not read it if it ran already" not_kept
+	mv closed/moved closed/burn
+	chown -R 54321 closed
+	record user.prf setpriv --reuid=54321 --clear-groups --inh-caps=-all \
+		closed/burn
+	mv closed/burn closed/moved
+	check 'its owner may read it' has_kept user.prf
+fi
+
+finish

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# large.py PROHIST DIR: tests that prohist needs no more than 300 MB and 5 s of CPU
+# time for a profile of 50 MB, in any format. Writes files of some 200 MB to DIR. Prints
+# KTAP.
+
+import os
+import struct
+import sys
+import zlib
+
+BYTES = 50_000_000
+MOST_BYTES = 300 << 20
+MOST_SECONDS = 5
+# bolt, gmon and autofdo need the file
+OPTIONS = [["--format=" + name] for name in
+           ("text csv html json svg callgrind firefox folded perf pprof "
+            "speedscope").split()] + [
+               ["--lines"], ["--inline"], ["--buckets"], ["--sort=comm,dso"]]
+
+
+def record(kind, payload):
+    payload += bytes(-len(payload) % 8)
+    return struct.pack("<II", kind, len(payload)) + payload
+
+
+def dso(start, size, kind, path, step, buckets):
+    hist = b"".join(struct.pack("<QQ", i * step, 1) for i in range(buckets))
+    return record(3, struct.pack("<QQQII32s", start, start + size,
+                                 start if kind == 5 else 0, kind, 0, b"") +
+                  path + b"\0") + record(4, struct.pack("<II", 4, 0) + hist)
+
+
+def symbols(step, first, size, number):
+    ranges = b"".join(struct.pack("<QQ", first + i * step,
+                                  first + i * step + size)
+                      for i in range(number))
+    return record(7, struct.pack("<II", number, 0) + ranges +
+                  b"f\0" * number)
+
+
+def profile(ticks, records):
+    run = struct.pack("<QQQIIIIQQQ", 0, 10**9, 10**6, 1, 0, 0, 0, 0, 0, 0)
+    image = struct.pack("<IIQQQQQQQQQQQIIQQ", 1, 0, 0, 0, 0, ticks, ticks,
+                        *[0] * 10)
+    whole = (b"\x89PROFIL\n" + struct.pack("<II", 2, 0) +
+             record(1, run + b"large\0") +
+             record(2, image + b"/gone/large\0\0\0") + records)
+    return whole + struct.pack("<IIQ", 255, 8, zlib.crc32(whole))
+
+
+def dense():
+    """Buckets beside each other, of a program that is gone"""
+    number = BYTES // 16
+    return profile(number, dso(0x10000000, 4 * number, 1, b"/gone/large", 4,
+                               number))
+
+
+def sparse():
+    """A bucket in each page of it"""
+    number = BYTES // 16
+    return profile(number, dso(0x10000000, 4096 * number, 1, b"/gone/large",
+                               4096, number))
+
+
+def interleaved():
+    """Functions of the kernel, by turns from two mappings, backwards"""
+    number = BYTES // 18 // 2
+    size = 64 * number
+    return profile(2, b"".join(
+        dso(size * i, size, 6, b"[kernel.kallsyms]", 4, 1) +
+        symbols(64, first, 16, number) for i, first in ((1, 32), (2, 0))))
+
+
+def measure(prohist, arguments):
+    """Run prohist; returns its exit status, CPU seconds and bytes of memory"""
+    pid = os.posix_spawn(prohist, [prohist, *arguments], os.environ)
+    status, usage = os.wait4(pid, 0)[1:]
+    return (os.waitstatus_to_exitcode(status),
+            usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+
+
+def write(make, path):
+    """In another process: the memory of this one would count for prohist's"""
+    if os.fork():
+        os.wait()
+        return
+    with open(path, "wb") as file:
+        file.write(make())
+    os._exit(0)
+
+
+def main():
+    prohist, directory = sys.argv[1:]
+    failed = number = 0
+    print("TAP version 13")
+    for make in dense, sparse, interleaved:
+        path = os.path.join(directory, make.__name__ + ".prf")
+        write(make, path)
+        output = os.path.join(directory, "output")
+        for arguments in OPTIONS:
+            status, seconds, size = measure(
+                prohist, arguments + ["--output=" + output, path])
+            good = (status == 0 and seconds <= MOST_SECONDS and
+                    size <= MOST_BYTES)
+            failed += not good
+            number += 1
+            print(f"{'ok' if good else 'not ok'} {number} {make.__name__} "
+                  f"{' '.join(arguments)}: {seconds:.1f} s, "
+                  f"{size >> 20} MB, status {status}")
+        os.unlink(path)
+        os.unlink(output)
+    print(f"1..{number}")
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# periods.sh DIR: tests that the shares of a sum of files with different periods
+# are shares of time, in every format.
+#
+# check calls the functions below by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/host/prohist/whole.sh
+. "$(dirname "$0")/whole.sh"
+
+# Two functions of as much time, one with four times as many ticks
+period()
+{
+	printf 'run %d periods\nimage 1 0 0 0 0 /bin/%s\n' "$1" "$2"
+	object 1 555555555000 "$known" "$2" "$3"
+}
+sides=$dir/periods
+rm -rf "$sides"
+mkdir -p "$sides"
+period 1000000 alpha 1000 | "$dir/compose" "$sides/slow.prf"
+period 250000 beta 4000 | "$dir/compose" "$sides/fast.prf"
+
+both()
+{
+	"$prohist" "$@" "$sides/slow.prf" "$sides/fast.prf"
+}
+
+both > "$dir/p.txt"
+check 'functions, with the error of the ticks that count most' has "$dir/p.txt" \
+	'^ +1000  50\.0 % \+-  1\.7 %  50\.0 %  (#+) alpha \(known\)$'
+check 'the other function' has "$dir/p.txt" \
+	'^ +4000  50\.0 % \+-  1\.7 % 100\.0 %  (#+) beta \(known\)$'
+check 'programs' has "$dir/p.txt" '^ +1000  50\.0 % .* alpha$'
+both -n 1 > "$dir/p.txt"
+check 'the rest' has "$dir/p.txt" '^ +4000  50\.0 %  \(1 more\)$'
+both --lines > "$dir/p.txt"
+check 'lines' has "$dir/p.txt" '^ +1000  50\.0 % \+-  1\.7 %'
+both --annotate=alpha > "$dir/p.txt"
+check 'a listing' has "$dir/p.txt" '^1000 ticks, 50\.0 % \+- 1\.7 % of all'
+both --format=csv > "$dir/p.csv"
+check 'csv' has "$dir/p.csv" '"alpha",1000,50\.0000,1\.7324,1\.000000000'
+both --format=folded > "$dir/p.folded"
+check 'folded' has "$dir/p.folded" ';alpha 2500$'
+check 'folded, the other function' has "$dir/p.folded" ';beta 2500$'
+both --format=gmon > "$dir/p.gmon"
+check 'gmon' has <(gprof -bp "$known" "$dir/p.gmon") '^ 50\.00 .*alpha'
+needs python3 python3
+both --format=html > "$dir/p.html"
+check 'html' python3 "$here/page.py" "$dir/p.html" has 1000 50.0 \
+	1.7 alpha 4000 50.0 1.7 beta
+both --format=svg > "$dir/p.svg"
+check 'svg' python3 "$here/svg.py" "$dir/p.svg" texts '50.0 %' '± 1.7' alpha
+
+# times FORMAT: prints the nanoseconds of functions
+times()
+{
+	both --format="$1" | python3 -c "$2" | sort
+}
+agree()
+{
+	diff <(printf '%s\n' 'alpha 1000000000' 'beta 1000000000') \
+		<(times "$@")
+}
+check 'json' agree json '
+import json, sys
+for f in json.load(sys.stdin)["functions"]:
+    print(f["name"], f["ns"])'
+check 'speedscope' agree speedscope '
+import json, sys
+file = json.load(sys.stdin)
+names = [frame["name"] for frame in file["shared"]["frames"]]
+for profile in file["profiles"]:
+    for sample, weight in zip(profile["samples"], profile["weights"]):
+        print(names[sample[-1]], round(weight))'
+check 'callgrind' agree callgrind '
+import re, sys
+for name, ns in re.findall(r"^fn=(?:\(\d+\) )?(\S+)\n(?:f.=.*\n)*\S+ \d+ (\d+)$",
+                           sys.stdin.read(), re.M):
+    print(name, ns)'
+needs go golang-go
+both --format=pprof > "$dir/p.pb.gz"
+pprof()
+{
+	PPROF_TMPDIR=$dir XDG_CONFIG_HOME=$dir go tool pprof -top -unit=ns \
+		-sample_index=cpu "$dir/p.pb.gz" 2> /dev/null
+}
+check 'pprof' has <(pprof) '^ *1000000000ns 50\.00% .* alpha'
+
+# One side with two periods, the other with one
+period 100000 alpha 5000 > "$dir/p"
+object 2 7f0000000000 "$known" beta 5000 | sed 's/^object 2/object 1/' >> "$dir/p"
+"$dir/compose" "$dir/p.prf" < "$dir/p"
+"$prohist" --diff "$sides" "$dir/p.prf" > "$dir/p.txt"
+check 'a comparison' has "$dir/p.txt" '^no function changed by more than chance$'
+"$prohist" --diff --format=html "$sides" "$dir/p.prf" > "$dir/p.html"
+check 'a comparison as a page' python3 "$here/page.py" "$dir/p.html" \
+	has 'Beyond chance' 50.0 50.0 +0.0 no
+"$prohist" --diff --fail-over=2% "$sides" "$dir/p.prf" > "$dir/p.txt"
+check 'a verdict' lacks "$dir/p.txt" ' slower '
+
+finish

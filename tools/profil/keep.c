@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * keep.c - keep names in a profile
+ *
+ * Any user's files may have been profiled, and they are parsed: a child does
+ * that, so that no file can take the profile with it, or stop profil. Of root, it
+ * becomes the owner of the files that it reads: of root's own, only if root ran
+ * the program, and else nobody.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profil/keep.h"
+#include "symbolize/collect.h"
+#include "symbolize/symbols.h"
+#include "util/file.h"
+#include "util/term.h"
+#include "util/user.h"
+
+#define SECONDS		60
+
+/* For each DSO of all execs, the user who reads it, or NO_READER. */
+struct readers {
+	size_t nr;
+	uid_t *uids;
+};
+
+#define NO_READER	((uid_t)-1)
+
+static uid_t reader_of(const struct session *session, const struct prf_dso *dso)
+{
+	uid_t self = geteuid();
+	struct stat file;
+
+	if (!dso->nr || dso->kind > PRF_VDSO)
+		return NO_READER;
+	if (self)
+		return self;
+	if (dso->path[0] != '/' || stat(dso->path, &file))
+		return dso->kind == PRF_VDSO ? USER_NOBODY : NO_READER;
+	if (!file.st_uid)
+		return session->target == TARGET_PROGRAM ? 0 : USER_NOBODY;
+	return file.st_uid;
+}
+
+static int find_readers(const struct session *session, const struct prf *prf,
+			struct readers *readers)
+{
+	const struct prf_dso *dso;
+	struct prf_at at = {};
+
+	while (prf_next(prf, 1, &at))
+		readers->nr++;
+	readers->uids = calloc(readers->nr + 1, sizeof(*readers->uids));
+	if (!readers->uids)
+		return -1;
+	memset(&at, 0, sizeof(at));
+	readers->nr = 0;
+	while ((dso = prf_next(prf, 1, &at)))
+		readers->uids[readers->nr++] = reader_of(session, dso);
+	return 0;
+}
+
+/* Take the DSOs of the first reader that is left, who has none then. */
+static uid_t take_reader(struct readers *readers, bool *chosen)
+{
+	uid_t uid = NO_READER;
+	size_t i;
+
+	for (i = 0; i < readers->nr; i++) {
+		if (uid == NO_READER)
+			uid = readers->uids[i];
+		chosen[i] = uid != NO_READER && readers->uids[i] == uid;
+		if (chosen[i])
+			readers->uids[i] = NO_READER;
+	}
+	return uid;
+}
+
+static int become(uid_t uid)
+{
+	if (uid == geteuid())
+		return 0;
+	return setgroups(0, NULL) ||
+		setresgid(USER_NOBODY, USER_NOBODY, USER_NOBODY) ||
+		setresuid(uid, uid, uid) ? -1 : 0;
+}
+
+/* As many files as there may be: each DSO has some */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* In the child: collect the names, and write them to the pipe. */
+static void __attribute__((noreturn))
+collect(const struct prf *prf, const bool *chosen, uid_t uid, int output)
+{
+	char *data;
+	size_t size;
+	ssize_t done;
+
+	if (dup2(output, STDIN_FILENO) < 0 ||
+	    close_range(STDERR_FILENO + 1, ~0u, 0) || become(uid))
+		_exit(1);
+	raise_limit();
+	file_survive_cuts();
+	symbols_fetch(false);
+	data = collect_names(prf, chosen, &size);
+	if (!data)
+		_exit(1);
+	for (; size; data += done, size -= done) {
+		done = write(STDIN_FILENO, data, size);
+		if (done <= 0)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static bool wait_until(int fd, uint64_t end_ns)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	uint64_t now = now_ns();
+
+	return now < end_ns &&
+		poll(&poll_fd, 1, (end_ns - now) / 1000000 + 1) > 0;
+}
+
+/* Read what the child writes. Returns NULL if it does not end in time. */
+static char *receive(int input, size_t *size)
+{
+	uint64_t end_ns = now_ns() + SECONDS * 1000000000ULL;
+	char *data = malloc(PRF_NAMES_MOST);
+	ssize_t got;
+
+	for (*size = 0; data && wait_until(input, end_ns); *size += got) {
+		got = read(input, data + *size, PRF_NAMES_MOST - *size);
+		if (!got)
+			return data;
+		if (got < 0)
+			break;
+	}
+	free(data);
+	return NULL;
+}
+
+/* Returns why the child has no names, or NULL. */
+static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
+			 int *input, pid_t *pid)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return strerror(errno);
+	*pid = fork();
+	if (!*pid)
+		collect(prf, chosen, uid, ends[1]);
+	close(ends[1]);
+	*input = ends[0];
+	if (*pid > 0)
+		return NULL;
+	close(ends[0]);
+	return strerror(errno);
+}
+
+static const char *keep(struct prf *prf, const bool *chosen, uid_t uid)
+{
+	const char *problem;
+	int input = -1, status;
+	pid_t pid = -1;
+	size_t size;
+	char *data;
+
+	problem = start(prf, chosen, uid, &input, &pid);
+	if (problem)
+		return problem;
+	data = receive(input, &size);
+	close(input);
+	if (!data)
+		kill(pid, SIGKILL);
+	if (waitpid(pid, &status, 0) < 0 || !data || status || !size) {
+		free(data);
+		return data ? "the process that reads them failed" :
+			      "it took too long to read them";
+	}
+	return prf_add_names(prf, data, size);
+}
+
+static const char *keep_each(struct prf *prf, struct readers *readers)
+{
+	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
+	const char *problem = chosen ? NULL : strerror(ENOMEM);
+	uid_t uid;
+
+	while (!problem &&
+	       (uid = take_reader(readers, chosen)) != NO_READER)
+		problem = keep(prf, chosen, uid);
+	free(chosen);
+	return problem;
+}
+
+/**
+ * keep_names() - add to a profile what the files of its DSOs say
+ * @session: what was profiled
+ * @prf: the profile; for prf_drop_names()
+ *
+ * Without names, prohist looks into the files itself: a failure is no error.
+ */
+void keep_names(const struct session *session, struct prf *prf)
+{
+	struct readers readers = {};
+	const char *problem;
+
+	if (session->no_names)
+		return;
+	problem = find_readers(session, prf, &readers) ? strerror(ENOMEM) :
+		keep_each(prf, &readers);
+	free(readers.uids);
+	if (problem)
+		term_warn("names of functions are not in the profile: %s",
+			  problem);
+}
