@@ -17,7 +17,6 @@ modules := /lib/modules
 trees := $(patsubst %/Makefile,%,$(wildcard $(modules)/*/build/Makefile))
 KDIR := $(or $(KDIR),$(filter $(modules)/$(shell uname -r)/%,$(trees)), \
 	     $(shell printf '%s\n' $(trees) | sort -V | tail -n 1))
-debug_tree := $(O)/debug-kernel
 
 all: needs
 	+@$(MAKE) O=$(O) module lib tools
@@ -41,8 +40,11 @@ help:
 	@echo '                profil, install, ...) or one test program'
 	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
 	@echo '                minutes, and 10 to build that kernel first)'
+	@echo 'make test-cfi   run the tests on a kernel that checks indirect calls;'
+	@echo '                clang builds it, and the module (10 minutes to build)'
 	@echo 'make test-long  run hundreds of hostile processes beside an'
 	@echo '                innocent one, and watch thousands of programs'
+	@echo 'make test-large     measure what prohist needs for files of 50 MB'
 	@echo 'make test-viewers   open the output of prohist in browsers and other'
 	@echo '                programs that "make test" does not install'
 	@echo 'make test-install   install, upgrade and purge the Debian packages on'
@@ -60,7 +62,7 @@ help:
 	@echo '                module/symbols'
 	@echo 'make sparse     check the module with sparse'
 	@echo 'make checkpatch check the style of all C files and shell scripts'
-	@echo 'make clean      remove all products except the debug kernel'
+	@echo 'make clean      remove all products except built kernels'
 	@echo
 	@echo 'make install    install what "make" builds, for one kernel'
 	@echo 'make install-user'
@@ -147,8 +149,8 @@ tools:
 tools-headers:
 	@$(MAKE) -C tools O=$(O) headers
 
-# A module that one test loads; without kernel headers, it is not built and the
-# test is skipped.
+# Modules that tests load; without kernel headers, they are not built and the
+# tests are skipped.
 refuse_tree = $(O)/selftests/refuse/$(call release,$(1))
 refuse_sources := $(wildcard $(CURDIR)/selftests/refuse/*)
 
@@ -159,12 +161,12 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(O)
 
 # The guest's kernel need not be the one that runs here.
-demo test test-debug test-long test-viewers images bench bench-quick: \
+demo test test-debug test-cfi test-long test-viewers images bench bench-quick: \
 	export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
-demo test test-debug test-long test-viewers images bench bench-quick: export W = 1
+demo test test-debug test-cfi test-long test-viewers images bench bench-quick: export W = 1
 
 demo: setup
-	$(MAKE) -s module examples tests
+	$(MAKE) -s module tests
 	@selftests/bin/demo
 
 demo-fallback: setup
@@ -176,13 +178,22 @@ test: setup
 	@selftests/bin/test $(ONLY:%=-o %)
 
 test-debug: setup
-	@selftests/vm/debug-kernel
+	@selftests/vm/build-kernel debug
 	@selftests/bin/test $(ONLY:%=-o %) debug
+
+test-cfi:
+	@selftests/bin/setup with clang-16 lld-16 llvm-16
+	@selftests/vm/build-kernel cfi
+	@selftests/bin/test $(ONLY:%=-o %) cfi
 
 test-long: setup
 	@$(MAKE) -s module lib tests
 	@selftests/vm/run -t 1800 -m 2048 -- selftests/bin/suite \
 		build/selftests/long
+
+test-large: tools
+	@mkdir -p $(O)/selftests/large
+	@selftests/host/prohist/large.py $(O)/tools/prohist $(O)/selftests/large
 
 # Node.js may also come from elsewhere, with a npm of its own
 viewers := chromium bolt-16 llvm python3-jsonschema $(if $(shell command -v npm),,npm)
@@ -216,9 +227,11 @@ floor_tree = $(O)/bench/floor/$(call release,$(KDIR))
 bench-floor:
 	$(call build_module,$(KDIR),$(floor_tree),,$(wildcard $(CURDIR)/bench/floor/*))
 
-debug-module:
-	$(call build_module,$(debug_tree),$(call module_tree,$(debug_tree)),,$(sources))
-	$(call build_module,$(debug_tree),$(call refuse_tree,$(debug_tree)),,$(refuse_sources))
+# The module for a kernel that selftests/vm/build-kernel has built
+cfi-module: export LLVM = -16
+%-module:
+	$(call build_module,$(O)/$*-kernel,$(call module_tree,$(O)/$*-kernel),,$(sources))
+	$(call build_module,$(O)/$*-kernel,$(call refuse_tree,$(O)/$*-kernel),,$(refuse_sources))
 
 # --- installing
 
@@ -314,8 +327,8 @@ test-patches:
 	@packaging/test-patches $(TREE)
 
 # Not all of O, which may have other files
-products := bench bench.json deb debug-kernel examples go lib linux linux.new \
-	    module patches selftests test tools viewers vm
+products := bench bench.json cfi-kernel deb debug-kernel examples go lib linux \
+	    linux.new module patches selftests test tools viewers vm
 
 clean:
 	rm -rf $(addprefix $(O)/,$(products))
@@ -323,7 +336,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-long test-viewers test-install images fuzz \
-	bench bench-quick bench-programs \
-	bench-floor debug-module install install-user modules_install \
+	test test-debug test-cfi test-large test-long test-viewers test-install images \
+	fuzz bench bench-quick bench-programs \
+	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
