@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * unwind.h - from a frame of a stack to its caller
+ *
+ * What .eh_frame says about a file, made small in user space: for each range of
+ * its text a rule that finds the caller's registers. A wrong table finds wrong
+ * callers; it reads nothing but what its reader lets it read, and each step
+ * goes up the stack.
+ *
+ * Context: any; no locks, no memory of its own. The same source is compiled for
+ * user space, where it is stepped beside libunwind.
+ */
+#ifndef PROFIL_UNWIND_H
+#define PROFIL_UNWIND_H
+
+#include <linux/types.h>
+
+/* Text is cut into blocks of 1 KiB. */
+#define PROFIL_UNWIND_SHIFT	10
+#define PROFIL_UNWIND_BLOCK	(1u << PROFIL_UNWIND_SHIFT)
+
+/**
+ * enum profil_unwind_cfa - where the caller's stack pointer is
+ * @PROFIL_UNWIND_NO_CODE: no code is known here
+ * @PROFIL_UNWIND_NO_RULE: nowhere that a rule can say
+ * @PROFIL_UNWIND_OUTERMOST: there is no caller
+ * @PROFIL_UNWIND_SP: @offset above the stack pointer
+ * @PROFIL_UNWIND_BP: @offset above the base pointer
+ * @PROFIL_UNWIND_BX: @offset above register rbx
+ * @PROFIL_UNWIND_AT_SP: @add words above what is stored @offset above the stack
+ *	pointer
+ * @PROFIL_UNWIND_AT_BP: the same above the base pointer
+ * @PROFIL_UNWIND_PLT: a word above the stack pointer; one more in the last
+ *	bytes of an entry of 16 bytes of a procedure linkage table, from byte
+ *	@offset on
+ * @PROFIL_UNWIND_SIGNAL: in the signal frame at the stack pointer
+ * @PROFIL_UNWIND_REGISTER: @offset above the stack pointer, and the return
+ *	address is in register rdi, as in vfork()
+ * @PROFIL_UNWIND_FRAME: in a frame that the base pointer points to; there is no
+ *	caller if that is 0
+ *
+ * The caller's stack pointer is the canonical frame address (CFA) of DWARF. The
+ * return address is in the word below it.
+ */
+enum profil_unwind_cfa {
+	PROFIL_UNWIND_NO_CODE,
+	PROFIL_UNWIND_NO_RULE,
+	PROFIL_UNWIND_OUTERMOST,
+	PROFIL_UNWIND_SP,
+	PROFIL_UNWIND_BP,
+	PROFIL_UNWIND_BX,
+	PROFIL_UNWIND_AT_SP,
+	PROFIL_UNWIND_AT_BP,
+	PROFIL_UNWIND_PLT,
+	PROFIL_UNWIND_SIGNAL,
+	PROFIL_UNWIND_REGISTER,
+	PROFIL_UNWIND_FRAME,
+	PROFIL_UNWIND_NR_CFA
+};
+
+/* Instead of a number of words, in struct profil_unwind_rule */
+#define PROFIL_UNWIND_SAME	0
+#define PROFIL_UNWIND_LOST	255
+/* Of @bp alone: in the word that the base pointer points to */
+#define PROFIL_UNWIND_CHAINED	254
+
+/**
+ * struct profil_unwind_rule - how to find the caller
+ * @cfa: enum profil_unwind_cfa
+ * @bp: the caller's base pointer is so many words below the CFA;
+ *	or PROFIL_UNWIND_SAME, PROFIL_UNWIND_LOST, PROFIL_UNWIND_CHAINED
+ * @bx: the same of register rbx, never PROFIL_UNWIND_CHAINED
+ * @add: see enum profil_unwind_cfa; 0 with others
+ * @offset: see enum profil_unwind_cfa, in bytes; 0 with others
+ */
+struct profil_unwind_rule {
+	__u8 cfa;
+	__u8 bp;
+	__u8 bx;
+	__u8 add;
+	__s32 offset;
+};
+
+/**
+ * struct profil_unwind_row - where a rule begins to hold
+ * @low: offset in the block
+ * @rule: its index
+ */
+struct profil_unwind_row {
+	__u16 low;
+	__u16 rule;
+};
+
+/**
+ * struct profil_unwind_index - what begins in a block or after it
+ * @row: index of the first row
+ * @function: index of the first function
+ */
+struct profil_unwind_index {
+	__u32 row;
+	__u32 function;
+};
+
+/**
+ * struct profil_unwind_head - the beginning of a table
+ * @start: offset in the file of the first block, a multiple of its size
+ * @blocks: number of blocks
+ * @functions: number of functions
+ * @rows: number of rows
+ * @rules: number of rules, from 1 to 65536
+ *
+ * struct profil_unwind_index [@blocks + 1], __u32 [@functions] (where each
+ * begins, in bytes from @start), struct profil_unwind_row [@rows], padding to a
+ * multiple of 8 bytes, and struct profil_unwind_rule [@rules] follow. All
+ * ascend. No table has more than 2 GiB of text.
+ */
+struct profil_unwind_head {
+	__aligned_u64 start;
+	__u32 blocks;
+	__u32 functions;
+	__u32 rows;
+	__u32 rules;
+};
+
+/**
+ * struct profil_unwind_table - a table that was checked
+ * @start: as in &struct profil_unwind_head
+ * @blocks: as in &struct profil_unwind_head
+ * @index: of the blocks, and the end of the last one
+ * @functions: where they begin
+ * @rows: their rows
+ * @rules: of the rows
+ */
+struct profil_unwind_table {
+	u64 start;
+	u32 blocks;
+	const struct profil_unwind_index *index;
+	const u32 *functions;
+	const struct profil_unwind_row *rows;
+	const struct profil_unwind_rule *rules;
+};
+
+/**
+ * struct profil_unwind_frame - registers in a frame
+ * @pc: program counter
+ * @sp: stack pointer
+ * @bp: base pointer
+ * @bx: register rbx, if @bx_at is 0
+ * @bx_at: address at which it is stored, or 0; rarely needed, so rarely read
+ * @di: register rdi, of the first frame, as no other rule needs it
+ * @is_call: @pc is behind a call, as in each frame but the first one and those
+ *	that a signal interrupted; the call may be the last instruction of its
+ *	function
+ */
+struct profil_unwind_frame {
+	u64 pc;
+	u64 sp;
+	u64 bp;
+	u64 bx;
+	u64 bx_at;
+	u64 di;
+	bool is_call;
+};
+
+/**
+ * enum profil_unwind_end - what a step has found
+ * @PROFIL_UNWIND_CALLER: a caller
+ * @PROFIL_UNWIND_COMPLETE: that there is none
+ * @PROFIL_UNWIND_UNKNOWN_CODE: code without a row
+ * @PROFIL_UNWIND_UNKNOWN_RULE: code whose rows cannot say where the caller is
+ * @PROFIL_UNWIND_ABSENT: memory that cannot be read
+ * @PROFIL_UNWIND_ASTRAY: a caller that would not be above in the stack
+ */
+enum profil_unwind_end {
+	PROFIL_UNWIND_CALLER,
+	PROFIL_UNWIND_COMPLETE,
+	PROFIL_UNWIND_UNKNOWN_CODE,
+	PROFIL_UNWIND_UNKNOWN_RULE,
+	PROFIL_UNWIND_ABSENT,
+	PROFIL_UNWIND_ASTRAY
+};
+
+/* Reads the word at an address. Return: whether it could. */
+typedef bool (*profil_unwind_read)(void *reader, u64 address, u64 *word);
+
+bool profil_unwind_open(struct profil_unwind_table *table, const void *blob,
+			u64 bytes);
+
+/**
+ * profil_unwind_rule() - find the rule of an instruction
+ * @table: of its file
+ * @offset: of the instruction in the file
+ *
+ * Return: the rule; NULL if the table does not go there.
+ */
+static inline const struct profil_unwind_rule *
+profil_unwind_rule(const struct profil_unwind_table *table, u64 offset)
+{
+	u64 block = (offset - table->start) >> PROFIL_UNWIND_SHIFT;
+	u32 low = offset & (PROFIL_UNWIND_BLOCK - 1);
+	u32 begin, end;
+
+	if (offset < table->start || block >= table->blocks)
+		return NULL;
+	begin = table->index[block].row;
+	end = table->index[block + 1].row;
+	while (begin < end) {
+		u32 middle = begin + (end - begin) / 2;
+
+		if (table->rows[middle].low <= low)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin ? &table->rules[table->rows[begin - 1].rule] : NULL;
+}
+
+/**
+ * profil_unwind_function() - find where a function begins
+ * @table: of its file
+ * @offset: of an instruction in the file, with a rule in @table
+ *
+ * Return: the offset in the file of the function's first instruction.
+ */
+static inline u64
+profil_unwind_function(const struct profil_unwind_table *table, u64 offset)
+{
+	u32 at = offset - table->start;
+	u32 block = at >> PROFIL_UNWIND_SHIFT;
+	u32 begin = table->index[block].function;
+	u32 end = table->index[block + 1].function;
+
+	while (begin < end) {
+		u32 middle = begin + (end - begin) / 2;
+
+		if (table->functions[middle] <= at)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin ? table->start + table->functions[begin - 1] : offset;
+}
+
+/* Offsets of registers in struct ucontext, which a handler returns to */
+#define PROFIL_UNWIND_UC_BP	120
+#define PROFIL_UNWIND_UC_BX	128
+#define PROFIL_UNWIND_UC_SP	160
+#define PROFIL_UNWIND_UC_PC	168
+
+/* Not above in the stack: the handler may have one of its own. */
+static __always_inline enum profil_unwind_end
+profil_unwind_signal(struct profil_unwind_frame *frame,
+		     profil_unwind_read read, void *reader)
+{
+	u64 context = frame->sp;
+	u64 pc, sp, bp;
+
+	if (!read(reader, context + PROFIL_UNWIND_UC_PC, &pc) ||
+	    !read(reader, context + PROFIL_UNWIND_UC_SP, &sp) ||
+	    !read(reader, context + PROFIL_UNWIND_UC_BP, &bp))
+		return PROFIL_UNWIND_ABSENT;
+	frame->pc = pc;
+	frame->sp = sp;
+	frame->bp = bp;
+	frame->bx_at = context + PROFIL_UNWIND_UC_BX;
+	frame->is_call = false;
+	return PROFIL_UNWIND_CALLER;
+}
+
+/* Of vfork(), which calls nobody */
+static __always_inline enum profil_unwind_end
+profil_unwind_register(struct profil_unwind_frame *frame,
+		       const struct profil_unwind_rule *rule)
+{
+	if (frame->is_call)
+		return PROFIL_UNWIND_UNKNOWN_RULE;
+	frame->pc = frame->di;
+	frame->sp += (u32)rule->offset;
+	frame->is_call = true;
+	return PROFIL_UNWIND_CALLER;
+}
+
+/**
+ * profil_unwind_step() - go from a frame to its caller
+ * @frame: the frame, and then its caller; unchanged if there is none
+ * @rule: of its program counter, or NULL; of the byte before if @is_call
+ * @read: reads a word of the stack; is called with any address, at most three
+ *	times
+ * @reader: passed to it
+ *
+ * Return: what was found.
+ */
+static __always_inline enum profil_unwind_end
+profil_unwind_step(struct profil_unwind_frame *frame,
+		   const struct profil_unwind_rule *rule,
+		   profil_unwind_read read, void *reader)
+{
+	u64 cfa = 0, pc, bp = frame->bp, bx = frame->bx;
+
+	if (!rule)
+		return PROFIL_UNWIND_UNKNOWN_CODE;
+	switch (rule->cfa) {
+	case PROFIL_UNWIND_NO_CODE:
+		return PROFIL_UNWIND_UNKNOWN_CODE;
+	case PROFIL_UNWIND_OUTERMOST:
+		return PROFIL_UNWIND_COMPLETE;
+	case PROFIL_UNWIND_SP:
+		cfa = frame->sp + rule->offset;
+		break;
+	case PROFIL_UNWIND_BP:
+		cfa = bp + rule->offset;
+		break;
+	case PROFIL_UNWIND_BX:
+		if (frame->bx_at && !read(reader, frame->bx_at, &bx))
+			return PROFIL_UNWIND_ABSENT;
+		cfa = bx + rule->offset;
+		break;
+	case PROFIL_UNWIND_AT_SP:
+		if (!read(reader, frame->sp + rule->offset, &cfa))
+			return PROFIL_UNWIND_ABSENT;
+		cfa += rule->add * sizeof(u64);
+		break;
+	case PROFIL_UNWIND_AT_BP:
+		if (!read(reader, bp + rule->offset, &cfa))
+			return PROFIL_UNWIND_ABSENT;
+		cfa += rule->add * sizeof(u64);
+		break;
+	case PROFIL_UNWIND_PLT:
+		cfa = frame->sp + sizeof(u64);
+		if ((frame->pc & 15) >= (u32)rule->offset)
+			cfa += sizeof(u64);
+		break;
+	case PROFIL_UNWIND_SIGNAL:
+		return profil_unwind_signal(frame, read, reader);
+	case PROFIL_UNWIND_REGISTER:
+		return profil_unwind_register(frame, rule);
+	case PROFIL_UNWIND_FRAME:
+		if (!bp)
+			return PROFIL_UNWIND_COMPLETE;
+		cfa = bp + rule->offset;
+		break;
+	default:
+		return PROFIL_UNWIND_UNKNOWN_RULE;
+	}
+
+	if (cfa <= frame->sp || cfa % sizeof(u64))
+		return PROFIL_UNWIND_ASTRAY;
+	if (!read(reader, cfa - sizeof(u64), &pc))
+		return PROFIL_UNWIND_ABSENT;
+	/* It may be absent where no caller needs it. */
+	if (rule->bp == PROFIL_UNWIND_LOST ||
+	    (rule->bp != PROFIL_UNWIND_SAME &&
+	     !read(reader, rule->bp == PROFIL_UNWIND_CHAINED ? bp :
+		   cfa - rule->bp * sizeof(u64), &bp)))
+		bp = 0;
+	if (rule->bx == PROFIL_UNWIND_LOST) {
+		frame->bx = 0;
+		frame->bx_at = 0;
+	} else if (rule->bx != PROFIL_UNWIND_SAME) {
+		frame->bx_at = cfa - rule->bx * sizeof(u64);
+	}
+	frame->pc = pc;
+	frame->sp = cfa;
+	frame->bp = bp;
+	frame->is_call = true;
+	return PROFIL_UNWIND_CALLER;
+}
+
+#endif /* PROFIL_UNWIND_H */

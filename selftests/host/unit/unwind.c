@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * unwind.c - callers by our tables beside those of libunwind
+ *
+ * Programs are stepped instruction by instruction. After each one, every frame
+ * is found twice: by the tables that unwind_make() makes of their files, and by
+ * libunwind, which reads .eh_frame itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <libunwind-ptrace.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "unwind.h"
+#include "unwind/make.h"
+
+#define MAX_FRAMES	128
+#define MAX_MAPPINGS	512
+#define MAX_FILES	64
+
+/* A file's table; the file is known by its path. */
+struct file {
+	char path[512];
+	void *blob;
+	bool is_open;
+	struct profil_unwind_table table;
+};
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	const struct file *file;
+};
+
+struct chain {
+	unsigned int nr;
+	uint64_t pc[MAX_FRAMES];
+	uint64_t sp[MAX_FRAMES];
+};
+
+static struct file files[MAX_FILES];
+static unsigned int nr_files;
+static struct mapping mappings[MAX_MAPPINGS];
+static unsigned int nr_mappings;
+static pid_t target;
+
+/* --- tables */
+
+static bool read_memory(uint64_t address, void *to, size_t size)
+{
+	struct iovec local = { to, size }, remote = { (void *)address, size };
+
+	return process_vm_readv(target, &local, 1, &remote, 1, 0) ==
+	       (ssize_t)size;
+}
+
+static Elf *open_vdso(uint64_t start, uint64_t end)
+{
+	char *image = malloc(end - start);
+
+	return image && read_memory(start, image, end - start) ?
+	       elf_memory(image, end - start) : NULL;
+}
+
+static const struct file *find_file(const char *path, uint64_t start,
+				    uint64_t end)
+{
+	struct file *file = files;
+	size_t bytes;
+	Elf *elf;
+
+	for (; file < files + nr_files; file++)
+		if (!strcmp(file->path, path))
+			return file;
+	if (nr_files == MAX_FILES)
+		return NULL;
+	nr_files++;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	elf_version(EV_CURRENT);
+	elf = strcmp(path, "[vdso]") ?
+	      elf_begin(open(path, O_RDONLY | O_CLOEXEC), ELF_C_READ_MMAP,
+			NULL) : open_vdso(start, end);
+	file->blob = unwind_make(elf, &bytes);
+	file->is_open = file->blob &&
+			profil_unwind_open(&file->table, file->blob, bytes);
+	elf_end(elf);
+	return file;
+}
+
+static void read_mappings(void)
+{
+	char name[64], line[1024];
+	FILE *maps;
+
+	nr_mappings = 0;
+	snprintf(name, sizeof(name), "/proc/%d/maps", target);
+	maps = fopen(name, "re");
+	while (maps && fgets(line, sizeof(line), maps) &&
+	       nr_mappings < MAX_MAPPINGS) {
+		struct mapping *mapping = &mappings[nr_mappings];
+		char mode[8], path[512] = "";
+
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511[^\n]",
+			   &mapping->start, &mapping->end, mode,
+			   &mapping->offset, path) < 4 || mode[2] != 'x')
+			continue;
+		mapping->file = *path == '/' || !strcmp(path, "[vdso]") ?
+				find_file(path, mapping->start, mapping->end) :
+				NULL;
+		nr_mappings++;
+	}
+	if (maps)
+		fclose(maps);
+}
+
+static const struct mapping *find_mapping(uint64_t pc)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_mappings; i++)
+		if (pc - mappings[i].start < mappings[i].end -
+					     mappings[i].start)
+			return &mappings[i];
+	return NULL;
+}
+
+/* --- chains */
+
+static bool read_word(void *unused, u64 address, u64 *word)
+{
+	(void)unused;
+	return read_memory(address, word, sizeof(*word));
+}
+
+static enum profil_unwind_end step(struct profil_unwind_frame *frame)
+{
+	uint64_t pc = frame->pc - frame->is_call;
+	const struct mapping *mapping = find_mapping(pc);
+	const struct profil_unwind_rule *rule = NULL;
+
+	if (mapping && mapping->file && mapping->file->is_open)
+		rule = profil_unwind_rule(&mapping->file->table,
+					  pc - mapping->start +
+					  mapping->offset);
+	return profil_unwind_step(frame, rule, read_word, NULL);
+}
+
+static enum profil_unwind_end
+our_chain(const struct user_regs_struct *registers, struct chain *chain)
+{
+	struct profil_unwind_frame frame = {
+		.pc = registers->rip, .sp = registers->rsp,
+		.bp = registers->rbp, .bx = registers->rbx,
+		.di = registers->rdi,
+	};
+	enum profil_unwind_end end = PROFIL_UNWIND_CALLER;
+
+	for (chain->nr = 0; chain->nr < MAX_FRAMES && !end; chain->nr++) {
+		chain->pc[chain->nr] = frame.pc;
+		chain->sp[chain->nr] = frame.sp;
+		end = step(&frame);
+	}
+	return end;
+}
+
+/* Return: whether libunwind got to the outermost frame. */
+static bool their_chain(unw_addr_space_t space, void *context,
+			struct chain *chain)
+{
+	unw_cursor_t cursor;
+	unw_word_t pc, sp;
+	int status = unw_init_remote(&cursor, space, context) ? -1 : 1;
+
+	for (chain->nr = 0; chain->nr < MAX_FRAMES && status > 0; chain->nr++) {
+		if (unw_get_reg(&cursor, UNW_REG_IP, &pc) ||
+		    unw_get_reg(&cursor, UNW_REG_SP, &sp))
+			return false;
+		chain->pc[chain->nr] = pc;
+		chain->sp[chain->nr] = sp;
+		status = unw_step(&cursor);
+	}
+	return !status;
+}
+
+/* --- steps */
+
+/* A program that is stepped, and what was found */
+struct stepped {
+	unw_addr_space_t space;
+	void *context;
+	unsigned int steps;
+	unsigned int complete;
+	unsigned int differ;
+};
+
+static void print_chain(const char *whose, const struct chain *chain)
+{
+	unsigned int i;
+
+	for (i = 0; i < chain->nr; i++) {
+		const struct mapping *mapping = find_mapping(chain->pc[i]);
+
+		fprintf(stderr, "# %s %u: pc %lx sp %lx %s+%lx\n", whose, i,
+		       chain->pc[i], chain->sp[i],
+		       mapping && mapping->file ? mapping->file->path : "?",
+		       mapping ? chain->pc[i] - mapping->start +
+		       mapping->offset : 0);
+	}
+}
+
+/* As far as both go; and both to the outermost frame if they say so. */
+static bool are_alike(const struct chain *ours, const struct chain *theirs,
+		      bool are_complete)
+{
+	unsigned int i = 0;
+
+	while (i < ours->nr && i < theirs->nr &&
+	       ours->pc[i] == theirs->pc[i] && ours->sp[i] == theirs->sp[i])
+		i++;
+	if (are_complete)
+		return i == ours->nr && i == theirs->nr;
+	return i == ours->nr || i == theirs->nr;
+}
+
+static void compare(struct stepped *stepped)
+{
+	struct chain ours, theirs;
+	struct user_regs_struct registers;
+	enum profil_unwind_end end;
+	bool is_complete;
+
+	if (ptrace(PTRACE_GETREGS, target, NULL, &registers))
+		return;
+	read_mappings();
+	end = our_chain(&registers, &ours);
+	is_complete = their_chain(stepped->space, stepped->context, &theirs);
+	stepped->steps++;
+	stepped->complete += end == PROFIL_UNWIND_COMPLETE;
+	if (are_alike(&ours, &theirs,
+		      is_complete && end == PROFIL_UNWIND_COMPLETE))
+		return;
+	if (stepped->differ++)
+		return;
+	print_chain("ours", &ours);
+	print_chain("theirs", &theirs);
+}
+
+/*
+ * Go on until an event of the given kind, with all signals. Return: whether the
+ * program is there.
+ */
+static bool go_on(int how)
+{
+	int status, signal = 0;
+
+	do {
+		if (ptrace(how, target, NULL, signal) ||
+		    waitpid(target, &status, 0) != target ||
+		    !WIFSTOPPED(status))
+			return false;
+		signal = WSTOPSIG(status);
+		/* A signal that the next step delivers */
+		if (how == PTRACE_SINGLESTEP && signal != SIGTRAP)
+			continue;
+	} while (signal != SIGTRAP && signal != (SIGTRAP | 0x80));
+	return true;
+}
+
+static bool begin(struct stepped *stepped, char *const *arguments)
+{
+	int status;
+
+	target = fork();
+	if (!target) {
+		int null = open("/dev/null", O_RDWR);
+
+		for (int i = 0; i < 3; i++)
+			dup2(null, i);
+		personality(ADDR_NO_RANDOMIZE);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(*arguments, arguments);
+		_exit(127);
+	}
+	if (waitpid(target, &status, 0) != target || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_SETOPTIONS, target, NULL,
+		   PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD))
+		return false;
+	stepped->space = unw_create_addr_space(&_UPT_accessors, 0);
+	stepped->context = _UPT_create(target);
+	if (!stepped->space || !stepped->context)
+		return false;
+	return !unw_set_caching_policy(stepped->space, UNW_CACHE_GLOBAL);
+}
+
+/* End the program, and judge what was found. */
+static void end(struct __test_metadata *_metadata, struct stepped *stepped)
+{
+	TH_LOG("%u steps, %u complete", stepped->steps, stepped->complete);
+	EXPECT_LT(5000, stepped->steps);
+	EXPECT_EQ(0, stepped->differ);
+	EXPECT_LE(stepped->steps * 99.5 / 100, stepped->complete);
+	kill(target, SIGKILL);
+	_UPT_destroy(stepped->context);
+	unw_destroy_addr_space(stepped->space);
+}
+
+static long system_call(void)
+{
+	struct user_regs_struct registers = { 0 };
+
+	ptrace(PTRACE_GETREGS, target, NULL, &registers);
+	return registers.orig_rax;
+}
+
+/*
+ * Compare after each of some steps, or until getppid(). Return: whether the
+ * program goes on.
+ */
+static bool compare_steps(struct stepped *stepped, unsigned int nr)
+{
+	while (nr--) {
+		if (!go_on(PTRACE_SINGLESTEP))
+			return false;
+		compare(stepped);
+		if (system_call() == SYS_getppid)
+			return true;
+	}
+	return true;
+}
+
+/* Frames of all kinds, between two calls of getppid() */
+TEST(own_program)
+{
+	struct stepped stepped = { 0 };
+	char path[4096] = "";
+
+	ASSERT_LT(0, readlink("/proc/self/exe", path, sizeof(path) - 16));
+	strcpy(strrchr(path, '/'), "/unwind_shapes");
+	ASSERT_TRUE(begin(&stepped, (char *[]){ path, NULL }));
+	do {
+		ASSERT_TRUE(go_on(PTRACE_SYSCALL));
+	} while (system_call() != SYS_getppid);
+	ASSERT_TRUE(go_on(PTRACE_SYSCALL));
+	EXPECT_TRUE(compare_steps(&stepped, 100000));
+	EXPECT_EQ(SYS_getppid, system_call());
+	end(_metadata, &stepped);
+}
+
+FIXTURE(program) {
+};
+
+FIXTURE_VARIANT(program) {
+	char *arguments[5];
+};
+
+FIXTURE_VARIANT_ADD(program, python) {
+	.arguments = { "/usr/bin/python3", "-c", "print(sum(range(9)))" },
+};
+
+FIXTURE_VARIANT_ADD(program, perl) {
+	.arguments = { "/usr/bin/perl", "-e", "print sort 3, 2, 1" },
+};
+
+FIXTURE_VARIANT_ADD(program, git) {
+	.arguments = { "/usr/bin/git", "version" },
+};
+
+FIXTURE_VARIANT_ADD(program, openssl) {
+	.arguments = { "/usr/bin/openssl", "dgst", "-sha256", "/etc/services" },
+};
+
+FIXTURE_SETUP(program)
+{
+}
+
+FIXTURE_TEARDOWN(program)
+{
+}
+
+/* Its start, and some instructions now and again */
+TEST_F(program, of_debian)
+{
+	struct stepped stepped = { 0 };
+	bool runs;
+
+	if (access(*variant->arguments, X_OK))
+		SKIP(return, "no such program");
+	ASSERT_TRUE(begin(&stepped, variant->arguments));
+	runs = compare_steps(&stepped, 5500);
+	while (runs && stepped.steps < 12000) {
+		for (int i = 0; runs && i < 7; i++)
+			runs = go_on(PTRACE_SYSCALL);
+		runs = runs && compare_steps(&stepped, 300);
+	}
+	end(_metadata, &stepped);
+}
+
+TEST_HARNESS_MAIN
