@@ -198,6 +198,12 @@ static void fallback_release(struct fallback_clock *clock)
 			FUTEX_UNLOCK_PI | FUTEX_PRIVATE_FLAG);
 }
 
+static void fallback_set_own(u32 which, const void *start, size_t bytes)
+{
+	fallback_own[which].start = (uintptr_t)start;
+	fallback_own[which].end = start ? (uintptr_t)start + bytes : 0;
+}
+
 static int fallback_clock_begin(struct fallback_clock *clock,
 				const struct fallback_profile *profile);
 
@@ -219,6 +225,7 @@ bool fallback_lock(sigset_t *mask)
 	memset(mask, 0, sizeof(*mask));
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all));
 	fallback_acquire(clock);
+	fallback_set_own(FALLBACK_OWN_CLOCK, clock, sizeof(*clock));
 	if (fallback_current && !clock->runs)
 		fallback_clock_begin(clock, fallback_current);
 	return true;
@@ -348,17 +355,6 @@ static size_t fallback_table_bytes(u32 mask)
 	return (mask + 1) * sizeof(struct fallback_thread);
 }
 
-/* Whether a range of memory is of this file. */
-bool fallback_clock_is_in(u64 addr, u64 last)
-{
-	uintptr_t clock = (uintptr_t)fallback_clock;
-	uintptr_t threads = (uintptr_t)fallback_threads;
-
-	return (addr < clock + sizeof(*fallback_clock) && last >= clock) ||
-	       (threads && addr < threads + fallback_table_bytes(fallback_mask) &&
-		last >= threads);
-}
-
 /* Make room in the table for one more thread; half of it stays free. */
 static bool fallback_make_room(u32 nr)
 {
@@ -378,6 +374,8 @@ static bool fallback_make_room(u32 nr)
 	/* The process may fork at any moment: the child uses these */
 	__atomic_store_n(&fallback_threads, threads, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&fallback_mask, mask, __ATOMIC_SEQ_CST);
+	fallback_set_own(FALLBACK_OWN_THREADS, threads,
+			 fallback_table_bytes(mask));
 	if (old)
 		munmap(old, fallback_table_bytes(old_mask));
 	return true;
@@ -404,6 +402,7 @@ static void fallback_free_table(void)
 	struct fallback_thread *threads = fallback_threads;
 
 	__atomic_store_n(&fallback_threads, NULL, __ATOMIC_SEQ_CST);
+	fallback_set_own(FALLBACK_OWN_THREADS, NULL, 0);
 	if (threads)
 		munmap(threads, fallback_table_bytes(fallback_mask));
 }

@@ -45,6 +45,8 @@ int fallback_write(u64 to, const void *from, size_t size)
 	return fallback_copy(SYS_process_vm_writev, (void *)from, to, size);
 }
 
+struct fallback_own fallback_own[FALLBACK_NR_OWN];
+
 /*
  * Memory that the program has unmapped may be where this library has its own
  * now. No tick may go there.
@@ -52,8 +54,13 @@ int fallback_write(u64 to, const void *from, size_t size)
 static bool fallback_is_own(const struct fallback_profile *profile, u64 addr,
 			    u64 last)
 {
-	return (addr < (uintptr_t)profile + profile->bytes &&
-		last >= (uintptr_t)profile) || fallback_clock_is_in(addr, last);
+	u32 i;
+
+	for (i = 0; i < FALLBACK_NR_OWN; i++)
+		if (addr < fallback_own[i].end && last >= fallback_own[i].start)
+			return true;
+	return addr < (uintptr_t)profile + profile->bytes &&
+	       last >= (uintptr_t)profile;
 }
 
 /* --- is the memory of a region writable? */

@@ -98,6 +98,22 @@ struct fallback_profile {
 };
 
 /* fallback_count.c */
+
+/**
+ * struct fallback_own - memory of the clock, into which no tick may go
+ * @start: its first byte
+ * @end: the byte after it; 0 if there is no such memory
+ */
+struct fallback_own {
+	u64 start;
+	u64 end;
+};
+
+enum { FALLBACK_OWN_CLOCK, FALLBACK_OWN_THREADS, FALLBACK_NR_OWN };
+
+/* The clock sets it while it holds the lock. */
+extern struct fallback_own fallback_own[FALLBACK_NR_OWN];
+
 int fallback_read(void *to, u64 from, size_t size);
 int fallback_write(u64 to, const void *from, size_t size);
 int fallback_check(const struct fallback_profile *profile);
@@ -115,7 +131,6 @@ struct fallback_time {
 	u64 due;
 };
 
-bool fallback_clock_is_in(u64 addr, u64 last);
 bool fallback_lock(sigset_t *mask);
 void fallback_unlock(const sigset_t *mask);
 int fallback_clock_start(const struct fallback_profile *profile);

@@ -609,16 +609,6 @@ void profil_table_settle(struct profil_watcher *watcher)
 		cond_resched();
 }
 
-/* Forget the ticks that have no outcome: nobody can read the table any more. */
-void profil_table_forget(struct profil_watcher *watcher)
-{
-	struct profil_deferred *deferred;
-
-	cancel_delayed_work_sync(&watcher->lookup);
-	for (deferred = watcher->deferred; deferred; deferred = deferred->next)
-		mmdrop(deferred->mm);
-}
-
 /* --- images */
 
 static u64 profil_task_cgroup(struct task_struct *task)

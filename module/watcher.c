@@ -12,6 +12,7 @@
 #include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/vmalloc.h>
@@ -135,13 +136,23 @@ int profil_watcher_alloc(struct profil_watcher *watcher)
 	return 0;
 }
 
+/* Forget the ticks that have no outcome: nobody can read the table any more. */
+static void profil_watcher_forget(struct profil_watcher *watcher)
+{
+	struct profil_deferred *deferred;
+
+	cancel_delayed_work_sync(&watcher->lookup);
+	for (deferred = watcher->deferred; deferred; deferred = deferred->next)
+		mmdrop(deferred->mm);
+}
+
 static void profil_watcher_free(struct work_struct *work)
 {
 	struct profil_watcher *watcher =
 		container_of(to_rcu_work(work), struct profil_watcher, free);
 
 	if (watcher->private) {
-		profil_table_forget(watcher);
+		profil_watcher_forget(watcher);
 		cancel_work_sync(&watcher->naming);
 		while (watcher->named < watcher->table->nr_objects)
 			fput(watcher->files[watcher->named++].file);

@@ -334,7 +334,6 @@ u32 profil_table_object(struct profil_watcher *watcher, struct file *file,
 void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		       struct pt_regs *regs);
 void profil_table_settle(struct profil_watcher *watcher);
-void profil_table_forget(struct profil_watcher *watcher);
 
 /* Context: any. */
 static inline void profil_table_add(__u64 *number, u64 n)

@@ -233,15 +233,13 @@ static void sort_changes(struct diff *diff)
 
 /**
  * diff_find() - find the functions and DSOs of runs, and compare them
- * @diff: the runs; receives the lists of functions, the greatest change or growth
- *	first, and of DSOs, for diff_free(); with a threshold, also the verdict
+ * @diff: the runs; receives the lists of functions and of DSOs, for diff_free();
+ *	without a threshold, the functions with the greatest change come first
  */
 void diff_find(struct diff *diff)
 {
 	make_lists(diff);
-	if (diff->threshold > 0)
-		diff_judge(diff);
-	else
+	if (!(diff->threshold > 0))
 		sort_changes(diff);
 }
 

@@ -111,12 +111,15 @@ struct diff {
 };
 
 void diff_find(struct diff *diff);
-void diff_judge(struct diff *diff);
 void diff_free(struct diff *diff);
 double diff_share(const struct diff *diff, const struct diff_item *item,
 		  int side);
 double diff_time(const struct diff *diff, size_t run, double ns);
 int diff_side(const struct diff *diff, size_t run);
+
+/* verdict.c */
+
+void verdict_find(struct diff *diff);
 const char *verdict_name(const struct verdict *verdict);
 
 #endif /* DIFF_H */

@@ -118,6 +118,8 @@ static enum status print_difference(const struct term *term,
 	for (i = 0; i < runs->nr; i++)
 		sum_runs(&sums[i], &runs->list[i], 1, options->inlined);
 	diff_find(&diff);
+	if (diff.threshold > 0)
+		verdict_find(&diff);
 	status = options->format->diff(&diff) ? STATUS_TROUBLE :
 		status_of(&diff);
 	diff_free(&diff);

@@ -270,11 +270,11 @@ static void judge_all(struct diff *diff, struct gate *gate,
 }
 
 /**
- * diff_judge() - judge the growth of all parts and the whole
- * @diff: the runs; receives the verdict, and has its functions and DSOs sorted by
+ * verdict_find() - judge the growth of all parts and the whole
+ * @diff: the runs, after diff_find(), with a threshold; receives the verdict, and has its functions and DSOs sorted by
  *	growth
  */
-void diff_judge(struct diff *diff)
+void verdict_find(struct diff *diff)
 {
 	struct verdict *verdict = &diff->verdict;
 	double *cpu_ns, *no_time;
