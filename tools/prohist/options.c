@@ -56,7 +56,8 @@ static const struct format annotated = { "annotated", print_annotated, NULL, 0 }
 
 /* Values of options without a letter. */
 enum {
-	OPTION_CGROUP = 256,
+	OPTION_BUCKETS = 256,
+	OPTION_CGROUP,
 	OPTION_COMM,
 	OPTION_DEBUGINFOD,
 	OPTION_DEBUGINFO_PATH,
@@ -79,7 +80,7 @@ static const char help[] =
 	"of this directory). FILE - is standard input.\n"
 	"\n"
 	"  -a, --annotate=FUNCTION    show the instructions and source of FUNCTION\n"
-	"  -b, --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
+	"      --buckets              list the buckets of each file, as MS-DOS PROHIST\n"
 	"  -d, --diff                 show functions that differ between two files,\n"
 	"                             or directories with several runs\n"
 	"      --fail-over=PERCENT    with --diff, exit with 1 if any CPU time grew by\n"
@@ -250,7 +251,7 @@ static int parse_option(struct options *options, int letter)
 	case 'a':
 		options->function = optarg;
 		return 0;
-	case 'b':
+	case OPTION_BUCKETS:
 		options->buckets = true;
 		return 0;
 	case 'd':
@@ -416,7 +417,7 @@ int options_parse(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "annotate", required_argument, NULL, 'a' },
-		{ "buckets", no_argument, NULL, 'b' },
+		{ "buckets", no_argument, NULL, OPTION_BUCKETS },
 		{ "diff", no_argument, NULL, 'd' },
 		{ "fail-over", required_argument, NULL, OPTION_FAIL_OVER },
 		{ "format", required_argument, NULL, 'f' },
@@ -445,7 +446,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	int letter;
 
 	*options = (struct options){ .format = formats, .top = TOP };
-	while ((letter = getopt_long(argc, argv, "a:bdf:ln:o:hV", names,
+	while ((letter = getopt_long(argc, argv, "a:df:ln:o:hV", names,
 				     NULL)) >= 0)
 		if (parse_option(options, letter))
 			return -1;
