@@ -85,7 +85,7 @@ TEST(ninety_to_ten_at_1_ms)
 
 TEST(half_and_half_at_10_ms)
 {
-	lockstep(_metadata, 10 * MS, 50, 400);
+	lockstep(_metadata, 10 * MS, 50, 200);
 }
 
 TEST(ninety_to_ten_at_10_ms)
@@ -122,30 +122,31 @@ FIXTURE(rate) {
 FIXTURE_VARIANT(rate) {
 	int limit;
 	uint64_t period_ns;
+	uint64_t length_ns;
 };
 
 FIXTURE_VARIANT_ADD(rate, limit_250_at_1_ms) {
-	.limit = 250, .period_ns = MS
+	.limit = 250, .period_ns = MS, .length_ns = SECOND
 };
 
 FIXTURE_VARIANT_ADD(rate, limit_500_at_1_ms) {
-	.limit = 500, .period_ns = MS
+	.limit = 500, .period_ns = MS, .length_ns = SECOND
 };
 
 FIXTURE_VARIANT_ADD(rate, limit_100000_at_1_ms) {
-	.limit = 100000, .period_ns = MS
+	.limit = 100000, .period_ns = MS, .length_ns = SECOND
 };
 
 FIXTURE_VARIANT_ADD(rate, limit_250_at_100_us) {
-	.limit = 250, .period_ns = MS / 10
+	.limit = 250, .period_ns = MS / 10, .length_ns = SECOND / 2
 };
 
 FIXTURE_VARIANT_ADD(rate, limit_500_at_100_us) {
-	.limit = 500, .period_ns = MS / 10
+	.limit = 500, .period_ns = MS / 10, .length_ns = SECOND / 2
 };
 
 FIXTURE_VARIANT_ADD(rate, limit_100000_at_100_us) {
-	.limit = 100000, .period_ns = MS / 10
+	.limit = 100000, .period_ns = MS / 10, .length_ns = SECOND / 2
 };
 
 FIXTURE_SETUP(rate)
@@ -177,7 +178,7 @@ TEST_F(rate, does_not_change_the_shares)
 
 		turn_ns = turns_ms[i] * MS;
 		cycle_ns = 2 * turn_ns;
-		turns = run(_metadata, variant->period_ns, 2 * SECOND);
+		turns = run(_metadata, variant->period_ns, variant->length_ns);
 		TH_LOG("turns of %u ms: %" PRIu64 " and %" PRIu64 " ticks",
 		       turns_ms[i], turns.ticks[0], turns.ticks[1]);
 		check(_metadata, "first function", &turns, variant->period_ns);

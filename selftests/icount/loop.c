@@ -145,12 +145,12 @@ TEST(every_tick_of_10_ms_in_16_bits)
 
 TEST(every_tick_of_100_us)
 {
-	loop(_metadata, in_user_mode, 100 * US, 5 * SECOND, 4);
+	loop(_metadata, in_user_mode, 100 * US, SECOND, 4);
 }
 
 TEST(every_tick_of_60_us)
 {
-	loop(_metadata, in_user_mode, 60 * US, 3 * SECOND, 2);
+	loop(_metadata, in_user_mode, 60 * US, SECOND, 2);
 }
 
 /*
@@ -158,7 +158,7 @@ TEST(every_tick_of_60_us)
  */
 TEST(every_tick_of_100_us_in_kernel_mode)
 {
-	loop(_metadata, in_system_calls, 100 * US, 2 * SECOND, 4);
+	loop(_metadata, in_system_calls, 100 * US, SECOND, 4);
 }
 
 TEST_HARNESS_MAIN
