@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -27,7 +29,11 @@
 #include "util/term.h"
 #include "util/user.h"
 
+/* Time that names may take, in seconds */
 #define SECONDS		60
+
+/* Memory that the child may have beside that of profil, in bytes */
+#define MEMORY		(1ULL << 30)
 
 /* For each DSO of all execs, the user who reads it, or NO_READER. */
 struct readers {
@@ -107,6 +113,33 @@ static void raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Bytes of private memory, which the child has from profil; 0 if unknown */
+static uint64_t data_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %*u %*u %*u %*u %" SCNu64, &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* A small file may say that much memory is needed, or unpack to that. */
+static void limit_memory(void)
+{
+	uint64_t most = data_bytes() + MEMORY;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur < most)
+		return;
+	limit.rlim_cur = most;
+	limit.rlim_max = most;
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
 /* In the child: collect the names, and write them to the pipe. */
 static void __attribute__((noreturn))
 collect(const struct prf *prf, const bool *chosen, uid_t uid, int output)
@@ -119,6 +152,7 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, int output)
 	    close_range(STDERR_FILENO + 1, ~0u, 0) || become(uid))
 		_exit(1);
 	raise_limit();
+	limit_memory();
 	file_survive_cuts();
 	symbols_fetch(false);
 	data = collect_names(prf, chosen, &size);
@@ -142,9 +176,8 @@ static bool wait_until(int fd, uint64_t end_ns)
 }
 
 /* Read what the child writes. Returns NULL if it does not end in time. */
-static char *receive(int input, size_t *size)
+static char *receive(int input, uint64_t end_ns, size_t *size)
 {
-	uint64_t end_ns = now_ns() + SECONDS * 1000000000ULL;
 	char *data = malloc(PRF_NAMES_MOST);
 	ssize_t got;
 
@@ -178,7 +211,8 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 	return strerror(errno);
 }
 
-static const char *keep(struct prf *prf, const bool *chosen, uid_t uid)
+static const char *keep(struct prf *prf, const bool *chosen, uid_t uid,
+			uint64_t end_ns)
 {
 	const char *problem;
 	int input = -1, status;
@@ -189,10 +223,10 @@ static const char *keep(struct prf *prf, const bool *chosen, uid_t uid)
 	problem = start(prf, chosen, uid, &input, &pid);
 	if (problem)
 		return problem;
-	data = receive(input, &size);
+	data = receive(input, end_ns, &size);
 	close(input);
-	if (!data)
-		kill(pid, SIGKILL);
+	/* What has closed the pipe without having ended must not go on either */
+	kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) < 0 || !data || status || !size) {
 		free(data);
 		return data ? "the process that reads them failed" :
@@ -205,11 +239,12 @@ static const char *keep_each(struct prf *prf, struct readers *readers)
 {
 	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
 	const char *problem = chosen ? NULL : strerror(ENOMEM);
+	uint64_t end_ns = now_ns() + SECONDS * 1000000000ULL;
 	uid_t uid;
 
 	while (!problem &&
 	       (uid = take_reader(readers, chosen)) != NO_READER)
-		problem = keep(prf, chosen, uid);
+		problem = keep(prf, chosen, uid, end_ns);
 	free(chosen);
 	return problem;
 }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * keep.c - limits of the process that reads names from files: whatever it does,
+ * profil ends, and has its profile
+ */
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "profil/keep.h"
+#include "symbolize/collect.h"
+
+#define CHUNK		(16ULL << 20)
+#define MANY		512
+
+/* Time passes so many times as fast for profil. */
+static unsigned int speed = 1;
+
+int __real_poll(struct pollfd *fds, nfds_t nr, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
+{
+	return __real_poll(fds, nr, timeout_ms / (int)speed);
+}
+
+uint64_t __real_now_ns(void);
+uint64_t __wrap_now_ns(void);
+uint64_t __wrap_now_ns(void)
+{
+	return __real_now_ns() * speed;
+}
+
+/* What the child does, and what it says of that */
+static void *(*act)(size_t *size);
+static size_t *said;
+
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   size_t *size);
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   size_t *size)
+{
+	++*said;
+	return act(size);
+}
+
+static void *sleep_forever(size_t *size)
+{
+	while (pause() < 0)
+		;
+	return NULL;
+}
+
+static void *hide(size_t *size)
+{
+	/* The pipe */
+	close(STDIN_FILENO);
+	return sleep_forever(size);
+}
+
+static void *take_memory(size_t *size)
+{
+	for (*said = 0; *said < MANY; ++*said)
+		if (mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			 0) == MAP_FAILED)
+			break;
+	return NULL;
+}
+
+static void *crash(size_t *size)
+{
+	/* Without the report of a sanitizer */
+	signal(SIGABRT, SIG_DFL);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){});
+	abort();
+}
+
+/* More than a profile may have */
+static void *write_much(size_t *size)
+{
+	*size = PRF_NAMES_MOST + 4096;
+	return calloc(1, *size);
+}
+
+static void *write_nonsense(size_t *size)
+{
+	*size = 5;
+	return strdup("none");
+}
+
+static void *write_nothing(size_t *size)
+{
+	*size = 0;
+	return calloc(1, 1);
+}
+
+FIXTURE(keep)
+{
+	struct session session;
+	struct prf prf;
+};
+
+/* A profile with a tick in this program */
+FIXTURE_SETUP(keep)
+{
+	char path[PATH_MAX] = "";
+	struct prf_dso *dso;
+
+	said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, said);
+	memset(&self->session, 0, sizeof(self->session));
+	ASSERT_EQ(0, prf_init(&self->prf, "keep"));
+	ASSERT_LT(0, readlink("/proc/self/exe", path, sizeof(path) - 1));
+	dso = prf_add_dso(prf_add_exec(&self->prf, "keep", ""), path);
+	ASSERT_NE(NULL, dso);
+	dso->kind = PRF_PROGRAM;
+	dso->end = 4096;
+	dso->bucket_bytes = 4;
+	ASSERT_EQ(0, prf_add_bucket(dso, 0, 1));
+}
+
+FIXTURE_TEARDOWN(keep)
+{
+	prf_free(&self->prf);
+	munmap(said, sizeof(*said));
+}
+
+/* Has the profile no names, and is no child left? */
+static bool nothing_is_kept(FIXTURE_DATA(keep) *self)
+{
+	keep_names(&self->session, &self->prf);
+	return *said && !self->prf.nr_blocks &&
+		waitpid(-1, NULL, WNOHANG) < 0;
+}
+
+TEST_F(keep, takes_no_longer_than_a_minute)
+{
+	act = sleep_forever;
+	speed = 100;
+	EXPECT_TRUE(nothing_is_kept(self));
+	speed = 1;
+}
+
+TEST_F(keep, does_not_go_on_when_it_has_closed_the_pipe)
+{
+	act = hide;
+	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_F(keep, has_no_more_than_a_gibibyte_of_memory)
+{
+	act = take_memory;
+	EXPECT_TRUE(nothing_is_kept(self));
+	EXPECT_LE(*said * CHUNK, 1ULL << 30);
+	EXPECT_GE(*said * CHUNK, 900ULL << 20);
+}
+
+TEST_F(keep, may_crash)
+{
+	act = crash;
+	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_F(keep, may_write_more_than_a_profile_can_have)
+{
+	act = write_much;
+	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_F(keep, may_write_what_are_no_names)
+{
+	act = write_nonsense;
+	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_F(keep, may_write_nothing)
+{
+	act = write_nothing;
+	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_HARNESS_MAIN
