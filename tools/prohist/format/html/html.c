@@ -143,22 +143,36 @@ int print_html(const struct report *report)
 	return 0;
 }
 
+/*
+ * The sum of all runs of a side: that of the only one is there already, and may
+ * be large.
+ */
+static const struct sum *sum_side(const struct diff *diff, int side,
+				  struct sum *room)
+{
+	size_t first = side ? diff->nr[0] : 0;
+
+	if (diff->nr[side] == 1)
+		return &diff->sums[first];
+	sum_runs(room, diff->runs + first, diff->nr[side], false);
+	return room;
+}
+
 /** diff_html() - write a page with the sums of both sides beside each other */
 int diff_html(const struct diff *diff)
 {
-	const struct prf *after = diff->runs + diff->nr[0];
 	struct sum sums[2] = {};
 	struct html html = {
 		.out = stdout,
 		.nr_sides = 2,
 		.sides = {
-			{ "Before", &sums[0], diff->runs, diff->nr[0] },
-			{ "After", &sums[1], after, diff->nr[1] },
+			{ "Before", sum_side(diff, 0, &sums[0]), diff->runs,
+			  diff->nr[0] },
+			{ "After", sum_side(diff, 1, &sums[1]),
+			  diff->runs + diff->nr[0], diff->nr[1] },
 		},
 	};
 
-	sum_runs(&sums[0], diff->runs, diff->nr[0], false);
-	sum_runs(&sums[1], after, diff->nr[1], false);
 	find_changes(&html, diff);
 	write_page(&html);
 	sum_free(&sums[0]);
