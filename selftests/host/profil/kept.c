@@ -4,7 +4,8 @@
  *
  *	kept [SECONDS]
  *
- * OTHER makes it another program, with functions at other addresses.
+ * OTHER makes it another program, with functions at other addresses; SLOW one that
+ * then spends as much time in another function.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,14 @@ __attribute__((noinline)) void hot(int n)
 	}
 }
 
+#ifdef SLOW
+__attribute__((noinline)) void cold(int n)
+{
+	while (n--)
+		sum *= n;
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0.4;
@@ -43,5 +52,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (clock() < seconds * CLOCKS_PER_SEC)
 		hot(100000);
+#ifdef SLOW
+	while (clock() < 2 * seconds * CLOCKS_PER_SEC)
+		cold(100000);
+#endif
 	return 0;
 }

@@ -108,6 +108,34 @@ both_named()
 }
 check 'a comparison has names on both sides' both_named
 
+# judged STATUS PROFILE FUNCTION=VERDICT...: succeeds if --fail-over has this
+# status, and these are the verdicts on functions of the program
+judged()
+{
+	local wanted=$1 profile=$2
+
+	shift 2
+	"$prohist" --diff --fail-over=30% -f json burn.prf "$profile" \
+		> judged.json
+	[ $? = "$wanted" ] || { cat judged.json; return 1; }
+	python3 - "$@" <<- 'END'
+		import json, sys
+		functions = json.load(open("judged.json"))["functions"]
+		verdicts = {f"{row['name']}={row['verdict']}" for row in functions
+		            if row["dso"] == "burn"}
+		print(verdicts)
+		assert set(sys.argv[1:]) <= verdicts
+		assert not any("+0x" in name for name in verdicts)
+	END
+}
+check 'the verdict is on functions of both, and nothing is slower' judged 0 \
+	other.prf hot=ok
+build -DOTHER -DSLOW
+record slow.prf ./burn
+check 'of a slower program, it is that' judged 1 slow.prf hot=ok cold=slower
+mv burn burn.slow
+check 'without the program, too' judged 1 slow.prf hot=ok cold=slower
+
 build -Wl,--build-id=none
 record none.prf ./burn
 show none.prf numberless
