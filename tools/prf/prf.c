@@ -33,6 +33,32 @@ const struct prf_outcome prf_outcomes[PRF_OUTCOMES] = {
 		PRF_UNSELECTED, false),
 };
 
+const struct prf_ending prf_endings[PRF_CHAIN_ENDS] = {
+	[PRF_CHAIN_COMPLETE] = { "complete", "complete" },
+	[PRF_CHAIN_NO_TABLE] = {
+		"no_table", "cut: a file without a table of callers",
+	},
+	[PRF_CHAIN_NO_RULE] = {
+		"no_rule", "cut: code that the table of its file lacks",
+	},
+	[PRF_CHAIN_ABSENT] = {
+		"absent", "cut: a page of the stack was not in memory",
+	},
+	[PRF_CHAIN_ASTRAY] = {
+		"astray", "cut: the next frame was not up the stack",
+	},
+	[PRF_CHAIN_DEEP] = { "deep", "cut: too many frames" },
+	[PRF_CHAIN_UNMAPPED] = {
+		"unmapped", "cut: a return address where no code is",
+	},
+	[PRF_CHAIN_NO_MEMORY] = {
+		"no_memory", "none: the process was ending, or at an exec",
+	},
+	[PRF_CHAIN_BUSY] = {
+		"busy", "none: the memory map was being changed",
+	},
+};
+
 /**
  * prf_init() - make an empty run
  * @prf: receives the run; free with prf_free()
@@ -137,6 +163,26 @@ int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
 	return 0;
 }
 
+/**
+ * prf_add_node() - add a frame after the last one
+ *
+ * The parameters are members of struct prf_node.
+ */
+struct prf_node *prf_add_node(struct prf_exec *exec, uint32_t caller,
+			      uint32_t dso, uint64_t offset, uint64_t count,
+			      uint64_t below)
+{
+	struct prf_node *node = array_grow(exec->nodes, exec->nr_nodes,
+					   sizeof(*node));
+
+	if (!node)
+		return NULL;
+	exec->nodes = node;
+	node += exec->nr_nodes++;
+	*node = (struct prf_node){ caller, dso, offset, count, below };
+	return node;
+}
+
 /** prf_add_host() - set the names of the machine, once */
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine)
@@ -202,6 +248,7 @@ static void free_exec(struct prf_exec *exec)
 	for (i = 0; i < exec->nr; i++)
 		free_dso(&exec->dsos[i]);
 	free(exec->dsos);
+	free(exec->nodes);
 	free(exec->name);
 	free(exec->reason);
 	free(exec->cgroup);

@@ -33,6 +33,8 @@ enum prf_type {
 	PRF_HOST = 6,
 	PRF_SYMBOLS = 7,
 	PRF_NAMES = 8,
+	PRF_CHAINS = 9,
+	PRF_CALLS = 10,
 	PRF_END = 255,
 };
 
@@ -49,7 +51,8 @@ enum prf_type {
 #define PRF_KERNEL_SIZE	16
 #define PRF_HOST_SIZE	8
 #define PRF_SYMBOLS_SIZE 8
-#define PRF_NAMES_SIZE	8
+#define PRF_PACKED_SIZE	8
+#define PRF_CALLS_SIZE	80
 #define PRF_END_SIZE	8
 
 enum prf_clock {
@@ -67,8 +70,25 @@ enum prf_clock {
 #define PRF_NAMES_DEPTH		64
 #define PRF_NAMES_LETTERS	(256u << 20)
 
+/*
+ * Bounds of all CHAINS records of a file: their size when uncompressed; nodes;
+ * and frames of the chains of all nodes, each as often as it is in one. No chain
+ * has more frames than PRF_CHAIN_DEPTH.
+ */
+#define PRF_CHAINS_MOST		(64u << 20)
+#define PRF_NODES_MOST		(4u << 20)
+#define PRF_FRAMES_MOST		(128u << 20)
+#define PRF_CHAIN_DEPTH		255
+
+/*
+ * PRF_FLAG_CHAINS: ticks were counted by their chains of callers
+ * PRF_FLAG_CALL_SITES: callers are told apart by where they call; without, by
+ * their function
+ */
 #define PRF_FLAG_USER_ONLY	1u
 #define PRF_FLAG_RECORDS_LOST	2u
+#define PRF_FLAG_CHAINS		4u
+#define PRF_FLAG_CALL_SITES	8u
 
 enum prf_exit {
 	PRF_EXITED = 0,
@@ -124,6 +144,70 @@ struct prf_outcome {
 
 /* Every tick has one of these. */
 extern const struct prf_outcome prf_outcomes[PRF_OUTCOMES];
+
+/* How the chain of a tick ended. */
+enum prf_chain_end {
+	PRF_CHAIN_COMPLETE,
+	PRF_CHAIN_NO_TABLE,
+	PRF_CHAIN_NO_RULE,
+	PRF_CHAIN_ABSENT,
+	PRF_CHAIN_ASTRAY,
+	PRF_CHAIN_DEEP,
+	PRF_CHAIN_UNMAPPED,
+	PRF_CHAIN_NO_MEMORY,
+	PRF_CHAIN_BUSY,
+	PRF_CHAIN_ENDS,
+};
+
+/**
+ * struct prf_ending - how chains end, for reports
+ * @member: its name in JSON
+ * @meaning: what it means
+ */
+struct prf_ending {
+	const char *member;
+	const char *meaning;
+};
+
+extern const struct prf_ending prf_endings[PRF_CHAIN_ENDS];
+
+/* Caller of a frame that is not known, as the chain was cut there. */
+#define PRF_CUT		UINT32_MAX
+/* DSO of a frame in the kernel, where is not known; its offset is 0. */
+#define PRF_NODE_KERNEL	UINT32_MAX
+
+/**
+ * struct prf_node - a frame in a chain of calls
+ * @caller: its caller: number of an earlier node of the exec, counted from 1; 0
+ *	if it is outermost; or PRF_CUT
+ * @dso: number of its DSO in the exec, counted from 0; or PRF_NODE_KERNEL
+ * @offset: bytes from the start of the DSO, a multiple of its bucket_bytes: of
+ *	the bucket with the ticks; of a caller, of the bucket with the call, or,
+ *	without PRF_FLAG_CALL_SITES, with the start of its function
+ * @count: ticks in this frame itself
+ * @below: ticks in frames that it called, of which there is no node
+ */
+struct prf_node {
+	uint32_t caller;
+	uint32_t dso;
+	uint64_t offset;
+	uint64_t count;
+	uint64_t below;
+};
+
+/**
+ * struct prf_room - room that a file has left for chains
+ * @bytes: of contents, uncompressed
+ * @nodes: nodes
+ * @frames: frames of the chains of all nodes
+ */
+struct prf_room {
+	size_t bytes;
+	size_t nodes;
+	size_t frames;
+};
+
+#define PRF_ROOM { PRF_CHAINS_MOST, PRF_NODES_MOST, PRF_FRAMES_MOST }
 
 /**
  * struct prf_bucket - ticks of a range of text
@@ -315,6 +399,10 @@ struct prf_dso {
  * @unselected: ticks that the user chose not to see; not in the file
  * @nr: number of DSOs
  * @dsos: its executable mappings
+ * @nr_nodes: number of nodes; if there are any, the ticks of the nodes at an
+ *	offset are those of its bucket, those of nodes in the kernel are
+ *	@kernel_count, and those of @below are in @coarse
+ * @nodes: the tree of its chains of calls: callers before what they call
  * @name: path of the program
  * @reason: why it was not profiled, or empty
  * @cgroup: path of its cgroup, from the root of the hierarchy; empty if unknown
@@ -342,6 +430,8 @@ struct prf_exec {
 	uint64_t unselected;
 	size_t nr;
 	struct prf_dso *dsos;
+	size_t nr_nodes;
+	struct prf_node *nodes;
 	char *name;
 	char *reason;
 	char *cgroup;
@@ -376,6 +466,7 @@ struct prf_host {
  *	for, by the kernel's accounting; 0 if unknown: then see the execs
  * @withheld: processes and execs that profil was not permitted to profile
  * @unfollowed: processes for which there was no room
+ * @chains: with PRF_FLAG_CHAINS, ticks by enum prf_chain_end
  * @kernel_unknown: a selection lacks PRF_UNKNOWN; not in the file
  * @nr: number of execs
  * @execs: in the order in which they started
@@ -395,6 +486,7 @@ struct prf {
 	uint64_t cpu_ns;
 	uint64_t withheld;
 	uint64_t unfollowed;
+	uint64_t chains[PRF_CHAIN_ENDS];
 	bool kernel_unknown;
 	size_t nr;
 	struct prf_exec *execs;
@@ -438,6 +530,13 @@ struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path);
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count);
 int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
 		   const char *name);
+struct prf_node *prf_add_node(struct prf_exec *exec, uint32_t caller,
+			      uint32_t dso, uint64_t offset, uint64_t count,
+			      uint64_t below);
+const char *prf_add_chains(struct prf_exec *exec, const void *data, size_t size,
+			   struct prf_room *room);
+void *prf_chains_pack(const struct prf_exec *exec, size_t *size,
+		      struct prf_room *room);
 int prf_set_cgroup(struct prf_exec *exec, const char *cgroup);
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine);

@@ -2,58 +2,41 @@
 /*
  * prf_names.c - unpack the contents of NAMES records
  *
- * They are numbers, 7 bits in each byte and the lowest first, with the high bit
- * set in all bytes but the last; see prf(5). The contents are untrusted: memory
- * use is proportional to their size, which is bounded.
+ * The contents are untrusted: memory use is proportional to their size, which is
+ * bounded.
  */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "prf/prf.h"
+#include "prf/prf_packed.h"
 #include "util/array.h"
 
 /*
  * Contents being parsed. @letters counts the bytes of names, each as often as it
- * is used. The first problem stays; then all numbers are 0.
+ * is used.
  */
 struct cursor {
-	const uint8_t *at;
-	const uint8_t *end;
+	struct packed packed;
 	const char *strings;
 	size_t strings_size;
 	uint64_t letters;
-	const char *problem;
 };
 
 static uint64_t bad(struct cursor *cursor, const char *problem)
 {
-	if (!cursor->problem)
-		cursor->problem = problem;
-	return 0;
+	return packed_bad(&cursor->packed, problem);
 }
 
 static uint64_t take(struct cursor *cursor)
 {
-	uint64_t number = 0;
-	unsigned int shift;
-
-	for (shift = 0; shift < 64 && !cursor->problem; shift += 7) {
-		if (cursor->at == cursor->end)
-			break;
-		number |= (uint64_t)(*cursor->at & 0x7f) << shift;
-		if (!(*cursor->at++ & 0x80))
-			return number;
-	}
-	return bad(cursor, "names that are cut short");
+	return packed_take(&cursor->packed);
 }
 
 static uint64_t take_below(struct cursor *cursor, uint64_t limit)
 {
-	uint64_t number = take(cursor);
-
-	return number < limit ? number :
-		bad(cursor, "names with a number that has no meaning");
+	return packed_below(&cursor->packed, limit);
 }
 
 /* Count @bytes for the use of a name. */
@@ -69,29 +52,16 @@ static const char *take_name(struct cursor *cursor)
 	size_t offset = take_below(cursor, cursor->strings_size);
 	const char *name = cursor->strings + offset;
 
-	if (cursor->problem)
+	if (cursor->packed.problem)
 		return "";
 	use(cursor, strlen(name));
 	return name;
 }
 
-/*
- * Make an array of as many elements as the next number says, each of which takes
- * at least @least bytes.
- */
 static void *take_array(struct cursor *cursor, size_t *nr, size_t least,
 			size_t size)
 {
-	size_t left = cursor->end - cursor->at;
-	void *array;
-
-	*nr = take_below(cursor, left / least + 1);
-	array = *nr ? calloc(*nr, size) : NULL;
-	if (*nr && !array) {
-		bad(cursor, "no memory");
-		*nr = 0;
-	}
-	return array;
+	return packed_array(&cursor->packed, nr, least, size);
 }
 
 static void take_dsos(struct cursor *cursor, struct prf_names *names)
@@ -155,7 +125,7 @@ static void take_frames(struct cursor *cursor, struct prf_names *names,
 		frame->line = take_below(cursor, INT32_MAX);
 		costs[i + 1][0] = costs[frame->parent][0] + 1;
 		costs[i + 1][1] = costs[frame->parent][1] +
-			(cursor->problem ? 0 : strlen(frame->name));
+			(cursor->packed.problem ? 0 : strlen(frame->name));
 		if (costs[i + 1][0] > PRF_NAMES_DEPTH ||
 		    costs[i + 1][1] > PRF_NAMES_LETTERS)
 			bad(cursor, "more inlined calls than there can be");
@@ -170,14 +140,14 @@ static void take_spots(struct cursor *cursor, struct prf_names *names,
 
 	names->spots = take_array(cursor, &names->nr_spots, 3,
 				  sizeof(*names->spots));
-	for (i = 0; i < names->nr_spots && !cursor->problem; i++) {
+	for (i = 0; i < names->nr_spots && !cursor->packed.problem; i++) {
 		struct prf_spot *spot = &names->spots[i];
 
 		address += take(cursor);
 		spot->address = address;
 		spot->function = take_below(cursor, names->nr_functions);
 		spot->frame = take_below(cursor, names->nr_frames + 1);
-		if (!cursor->problem)
+		if (!cursor->packed.problem)
 			use(cursor, costs[spot->frame][1] +
 			    strlen(names->functions[spot->function].name));
 	}
@@ -223,13 +193,13 @@ static void take_strings(struct cursor *cursor)
 {
 	uint64_t size = take(cursor);
 
-	if (size > (size_t)(cursor->end - cursor->at)) {
+	if (size > (size_t)(cursor->packed.end - cursor->packed.at)) {
 		bad(cursor, "strings that are cut short");
 		return;
 	}
 	cursor->strings_size = size;
-	cursor->strings = (const char *)cursor->at;
-	cursor->at += cursor->strings_size;
+	cursor->strings = (const char *)cursor->packed.at;
+	cursor->packed.at += cursor->strings_size;
 	if (cursor->strings_size &&
 	    cursor->strings[cursor->strings_size - 1])
 		bad(cursor, "a string without an end");
@@ -238,19 +208,19 @@ static void take_strings(struct cursor *cursor)
 static const char *unpack(struct prf_block *block)
 {
 	struct cursor cursor = {
-		.at = block->data,
-		.end = block->data + block->size,
+		.packed.at = block->data,
+		.packed.end = block->data + block->size,
 	};
 	size_t i;
 
 	take_strings(&cursor);
 	block->names = take_array(&cursor, &block->nr, 6,
 				  sizeof(*block->names));
-	for (i = 0; i < block->nr && !cursor.problem; i++)
+	for (i = 0; i < block->nr && !cursor.packed.problem; i++)
 		take_names(&cursor, &block->names[i]);
-	if (cursor.at != cursor.end)
+	if (cursor.packed.at != cursor.packed.end)
 		bad(&cursor, "something after the last names");
-	return cursor.problem;
+	return cursor.packed.problem;
 }
 
 /* All DSOs of the run, in order */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "prf/prf.h"
+#include "prf/prf_packed.h"
 
 /* A string, and its offset among the strings of the record */
 struct word {
@@ -23,13 +24,6 @@ struct pack {
 	void *words;
 	int failed;
 };
-
-static void put(FILE *stream, uint64_t number)
-{
-	for (; number > 0x7f; number >>= 7)
-		fputc(0x80 | (number & 0x7f), stream);
-	fputc(number, stream);
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -55,7 +49,7 @@ static void put_name(struct pack *pack, const char *text)
 		fwrite(text, 1, strlen(text) + 1, pack->strings);
 		pack->used += strlen(text) + 1;
 	}
-	put(pack->tables, found ? (*found)->offset : 0);
+	packed_put(pack->tables, found ? (*found)->offset : 0);
 	if (!found || *found != word)
 		free(word);
 }
@@ -64,21 +58,22 @@ static void put_dsos(struct pack *pack, const struct prf_names *names)
 {
 	size_t i;
 
-	put(pack->tables, names->nr_dsos);
+	packed_put(pack->tables, names->nr_dsos);
 	for (i = 0; i < names->nr_dsos; i++)
-		put(pack->tables, i ? names->dsos[i] - names->dsos[i - 1] - 1 :
-				      names->dsos[i]);
+		packed_put(pack->tables,
+			   i ? names->dsos[i] - names->dsos[i - 1] - 1 :
+			       names->dsos[i]);
 }
 
 static void put_segments(struct pack *pack, const struct prf_names *names)
 {
 	size_t i;
 
-	put(pack->tables, names->nr_segments);
+	packed_put(pack->tables, names->nr_segments);
 	for (i = 0; i < names->nr_segments; i++) {
-		put(pack->tables, names->segments[i].offset);
-		put(pack->tables, names->segments[i].size);
-		put(pack->tables, names->segments[i].address);
+		packed_put(pack->tables, names->segments[i].offset);
+		packed_put(pack->tables, names->segments[i].size);
+		packed_put(pack->tables, names->segments[i].address);
 	}
 }
 
@@ -88,10 +83,10 @@ static void put_functions(struct pack *pack, const struct prf_names *names)
 	uint64_t before = 0;
 	size_t i;
 
-	put(pack->tables, names->nr_functions);
+	packed_put(pack->tables, names->nr_functions);
 	for (i = 0; i < names->nr_functions; i++, function++) {
-		put(pack->tables, function->start - before);
-		put(pack->tables, function->end - function->start);
+		packed_put(pack->tables, function->start - before);
+		packed_put(pack->tables, function->end - function->start);
 		put_name(pack, function->name);
 		before = function->start;
 	}
@@ -102,12 +97,12 @@ static void put_frames(struct pack *pack, const struct prf_names *names)
 	const struct prf_frame *frame = names->frames;
 	size_t i;
 
-	put(pack->tables, names->nr_frames);
+	packed_put(pack->tables, names->nr_frames);
 	for (i = 0; i < names->nr_frames; i++, frame++) {
-		put(pack->tables, frame->parent);
+		packed_put(pack->tables, frame->parent);
 		put_name(pack, frame->name);
 		put_name(pack, frame->file);
-		put(pack->tables, frame->line);
+		packed_put(pack->tables, frame->line);
 	}
 }
 
@@ -117,11 +112,11 @@ static void put_spots(struct pack *pack, const struct prf_names *names)
 	uint64_t before = 0;
 	size_t i;
 
-	put(pack->tables, names->nr_spots);
+	packed_put(pack->tables, names->nr_spots);
 	for (i = 0; i < names->nr_spots; i++, spot++) {
-		put(pack->tables, spot->address - before);
-		put(pack->tables, spot->function);
-		put(pack->tables, spot->frame);
+		packed_put(pack->tables, spot->address - before);
+		packed_put(pack->tables, spot->function);
+		packed_put(pack->tables, spot->frame);
 		before = spot->address;
 	}
 }
@@ -132,11 +127,11 @@ static void put_lines(struct pack *pack, const struct prf_names *names)
 	uint64_t before = 0;
 	size_t i;
 
-	put(pack->tables, names->nr_lines);
+	packed_put(pack->tables, names->nr_lines);
 	for (i = 0; i < names->nr_lines; i++, line++) {
-		put(pack->tables, line->address - before);
+		packed_put(pack->tables, line->address - before);
 		put_name(pack, line->file);
-		put(pack->tables, line->line);
+		packed_put(pack->tables, line->line);
 		before = line->address;
 	}
 }
@@ -145,7 +140,7 @@ static void put_all(struct pack *pack, const struct prf_names *names, size_t nr)
 {
 	size_t i;
 
-	put(pack->tables, nr);
+	packed_put(pack->tables, nr);
 	for (i = 0; i < nr; i++) {
 		put_dsos(pack, &names[i]);
 		put_segments(pack, &names[i]);
@@ -165,7 +160,7 @@ static void *join(const char *strings, size_t strings_size, const char *tables,
 
 	if (!stream)
 		return NULL;
-	put(stream, strings_size);
+	packed_put(stream, strings_size);
 	fwrite(strings, 1, strings_size, stream);
 	fwrite(tables, 1, tables_size, stream);
 	if (!fclose(stream))

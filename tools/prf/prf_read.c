@@ -16,7 +16,7 @@
 /*
  * A file being parsed. @at never exceeds @size; inside a record, @size is the
  * end of its payload. @total sums up all execs, @placed all buckets, @unpacked
- * all NAMES records.
+ * all NAMES records. @room is what CHAINS records may still take.
  */
 struct in {
 	const uint8_t *data;
@@ -31,7 +31,10 @@ struct in {
 	bool has_hist;
 	bool has_symbols;
 	bool has_kernel;
+	bool has_calls;
+	bool has_chains;
 	size_t unpacked;
+	struct prf_room room;
 };
 
 static int fail(struct in *in, size_t offset, const char *text)
@@ -248,7 +251,32 @@ static int read_exec(struct in *in)
 	numbers.cgroup = exec->cgroup;
 	*exec = numbers;
 	in->has_kernel = false;
+	in->has_chains = false;
 	return 0;
+}
+
+/* How chains were counted, and how they ended */
+static int read_calls(struct in *in)
+{
+	uint64_t total = 0;
+	uint32_t flags;
+	size_t i;
+
+	if (in->has_calls || in->prf->nr)
+		return fail(in, in->at, "a CALLS record after another, or an EXEC");
+	if (want(in, PRF_CALLS_SIZE) ||
+	    take_small(in, PRF_FLAG_CALL_SITES, &flags))
+		return -1;
+	if (flags && flags != PRF_FLAG_CALL_SITES)
+		return fail(in, in->at - 4, "a number that has no meaning");
+	if (take_reserved(in))
+		return -1;
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		if (take_ticks(in, &in->prf->chains[i], &total))
+			return -1;
+	in->prf->flags |= PRF_FLAG_CHAINS | flags;
+	in->has_calls = true;
+	return take_padding(in);
 }
 
 static struct prf_exec *last_exec(struct in *in)
@@ -426,32 +454,72 @@ static uint8_t *unpack(struct in *in, size_t packed, size_t size)
 	    length == size)
 		return data;
 	free(data);
-	fail(in, in->at, "names that cannot be decompressed");
+	fail(in, in->at, "contents that cannot be decompressed");
 	return NULL;
+}
+
+/*
+ * Decompress the contents of a record, of at most @room bytes. Returns NULL after
+ * an error.
+ */
+static uint8_t *take_packed(struct in *in, size_t room, size_t *size)
+{
+	size_t start = in->at, packed;
+	uint8_t *data;
+
+	if (want(in, PRF_PACKED_SIZE))
+		return NULL;
+	packed = take32(in);
+	*size = take32(in);
+	if (packed > in->size - in->at) {
+		fail(in, start, "the record is too short");
+		return NULL;
+	}
+	if (!*size || *size > room) {
+		fail(in, in->at - 4, "more contents than there can be");
+		return NULL;
+	}
+	data = unpack(in, packed, *size);
+	in->at += packed;
+	return data;
 }
 
 static int read_packed_names(struct in *in)
 {
-	size_t start = in->at, packed, size;
+	size_t start = in->at, size;
+	uint8_t *data = take_packed(in, PRF_NAMES_MOST - in->unpacked, &size);
 	const char *problem;
-	uint8_t *data;
 
-	if (want(in, PRF_NAMES_SIZE))
-		return -1;
-	packed = take32(in);
-	size = take32(in);
-	if (packed > in->size - in->at)
-		return fail(in, start, "the record is too short");
-	if (!size || size > PRF_NAMES_MOST - in->unpacked)
-		return fail(in, in->at - 4, "more names than there can be");
-	in->unpacked += size;
-	data = unpack(in, packed, size);
 	if (!data)
 		return -1;
+	in->unpacked += size;
 	problem = prf_add_names(in->prf, data, size);
 	if (problem)
 		return fail(in, start, problem);
-	in->at += packed;
+	return take_padding(in);
+}
+
+static int read_chains(struct in *in)
+{
+	struct prf_exec *exec = last_exec(in);
+	size_t start = in->at, size;
+	const char *problem;
+	uint8_t *data;
+
+	if (!exec || !in->has_calls)
+		return fail(in, start,
+			    "a CHAINS record before any CALLS or EXEC");
+	if (in->has_chains)
+		return fail(in, start, "a second CHAINS record of an exec");
+	data = take_packed(in, in->room.bytes, &size);
+	if (!data)
+		return -1;
+	in->room.bytes -= size;
+	problem = prf_add_chains(exec, data, size, &in->room);
+	free(data);
+	if (problem)
+		return fail(in, start, problem);
+	in->has_chains = true;
 	return take_padding(in);
 }
 
@@ -461,6 +529,13 @@ static int skip(struct in *in)
 	return 0;
 }
 
+/* Chains agree with the buckets and kernel ticks of their exec: these come first */
+static bool comes_late(const struct in *in, uint32_t type)
+{
+	return in->has_chains && (type == PRF_DSO || type == PRF_HIST ||
+				  type == PRF_KERNEL);
+}
+
 /* Parse the payload of a record; skip unknown types. */
 static int read_payload(struct in *in, uint32_t type)
 {
@@ -468,6 +543,8 @@ static int read_payload(struct in *in, uint32_t type)
 		return read_run(in);
 	if (!in->has_run)
 		return fail(in, in->at, "the first record is not RUN");
+	if (comes_late(in, type))
+		return fail(in, in->at, "a record of an exec after its chains");
 	switch (type) {
 	case PRF_EXEC:
 		return read_exec(in);
@@ -483,6 +560,10 @@ static int read_payload(struct in *in, uint32_t type)
 		return in->version > 1 ? read_symbols(in) : skip(in);
 	case PRF_NAMES:
 		return in->version > 1 ? read_packed_names(in) : skip(in);
+	case PRF_CHAINS:
+		return in->version > 1 ? read_chains(in) : skip(in);
+	case PRF_CALLS:
+		return in->version > 1 ? read_calls(in) : skip(in);
 	default:
 		return skip(in);
 	}
@@ -564,6 +645,7 @@ int prf_read(const void *data, size_t size, struct prf *prf,
 		.size = size,
 		.prf = prf,
 		.error = error,
+		.room = PRF_ROOM,
 	};
 
 	memset(prf, 0, sizeof(*prf));

@@ -60,7 +60,7 @@ static void put_run(struct out *out, const struct prf *prf)
 	put64(out, prf->wall_ns);
 	put64(out, prf->period_ns);
 	put32(out, prf->clock);
-	put32(out, prf->flags);
+	put32(out, prf->flags & (PRF_FLAG_USER_ONLY | PRF_FLAG_RECORDS_LOST));
 	put32(out, prf->exit_kind);
 	put32(out, prf->exit_code);
 	put64(out, prf->cpu_ns);
@@ -186,24 +186,50 @@ static void put_kernel(struct out *out, const struct prf_exec *exec)
 	put64(out, 0);
 }
 
-/* Errors are in errno */
-static int put_names(struct out *out, const struct prf_block *block)
+static void put_calls(struct out *out, const struct prf *prf)
 {
-	uLongf size = compressBound(block->size);
-	uint8_t *packed = malloc(size);
+	size_t i;
 
-	if (!packed || compress(packed, &size, block->data, block->size)) {
+	put_header(out, PRF_CALLS, PRF_CALLS_SIZE, 0);
+	put32(out, prf->flags & PRF_FLAG_CALL_SITES);
+	put32(out, 0);
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		put64(out, prf->chains[i]);
+}
+
+/* Write a record with compressed contents. Errors are in errno. */
+static int put_packed(struct out *out, enum prf_type type, const void *data,
+		      size_t size)
+{
+	uLongf length = compressBound(size);
+	uint8_t *packed = malloc(length);
+
+	if (!packed || compress(packed, &length, data, size)) {
 		free(packed);
 		errno = ENOMEM;
 		return -1;
 	}
-	put_header(out, PRF_NAMES, PRF_NAMES_SIZE, size);
+	put_header(out, type, PRF_PACKED_SIZE, length);
+	put32(out, length);
 	put32(out, size);
-	put32(out, block->size);
-	put(out, packed, size);
-	pad(out, size);
+	put(out, packed, length);
+	pad(out, length);
 	free(packed);
 	return 0;
+}
+
+static int put_chains(struct out *out, const struct prf_exec *exec,
+		      struct prf_room *room)
+{
+	size_t size;
+	void *data = prf_chains_pack(exec, &size, room);
+	int result;
+
+	if (!data)
+		return -1;
+	result = put_packed(out, PRF_CHAINS, data, size);
+	free(data);
+	return result;
 }
 
 static void put_end(struct out *out)
@@ -236,17 +262,35 @@ static bool fits(const struct prf *prf)
 	return true;
 }
 
+/* Write an exec with all records that belong to it. Errors are in errno. */
+static int put_whole_exec(struct out *out, const struct prf_exec *exec,
+			  struct prf_room *room)
+{
+	size_t i;
+
+	put_exec(out, exec);
+	for (i = 0; i < exec->nr; i++) {
+		put_dso(out, &exec->dsos[i]);
+		put_hist(out, &exec->dsos[i]);
+		if (exec->dsos[i].nr_symbols)
+			put_symbols(out, &exec->dsos[i]);
+	}
+	put_kernel(out, exec);
+	return exec->nr_nodes ? put_chains(out, exec, room) : 0;
+}
+
 /**
  * prf_write() - write a run
  * @file: output stream; not closed
- * @prf: the run
+ * @prf: the run; with nodes, it has PRF_FLAG_CHAINS
  *
  * Return: 0, or -1 with errno.
  */
 int prf_write(FILE *file, const struct prf *prf)
 {
 	struct out out = { .file = file, .crc = crc32_z(0, NULL, 0) };
-	size_t i, j;
+	struct prf_room room = PRF_ROOM;
+	size_t i;
 
 	if (!fits(prf)) {
 		errno = EFBIG;
@@ -258,20 +302,14 @@ int prf_write(FILE *file, const struct prf *prf)
 	put_run(&out, prf);
 	if (prf->host.name)
 		put_host(&out, &prf->host);
-	for (i = 0; i < prf->nr; i++) {
-		const struct prf_exec *exec = &prf->execs[i];
-
-		put_exec(&out, exec);
-		for (j = 0; j < exec->nr; j++) {
-			put_dso(&out, &exec->dsos[j]);
-			put_hist(&out, &exec->dsos[j]);
-			if (exec->dsos[j].nr_symbols)
-				put_symbols(&out, &exec->dsos[j]);
-		}
-		put_kernel(&out, exec);
-	}
+	if (prf->flags & PRF_FLAG_CHAINS)
+		put_calls(&out, prf);
+	for (i = 0; i < prf->nr; i++)
+		if (put_whole_exec(&out, &prf->execs[i], &room))
+			return -1;
 	for (i = 0; i < prf->nr_blocks; i++)
-		if (put_names(&out, &prf->blocks[i]))
+		if (put_packed(&out, PRF_NAMES, prf->blocks[i].data,
+			       prf->blocks[i].size))
 			return -1;
 	put_end(&out);
 	return fflush(file) || ferror(file) ? -1 : 0;

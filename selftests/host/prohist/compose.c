@@ -11,6 +11,13 @@
  * OFFSET, START, PGOFF, SIZE and BUILD-ID are hexadecimal; BUILD-ID may also be
  * "-" for none.
  *
+ * A "node" line is a frame in a chain of calls of the exec before it. CALLER is the
+ * number of its caller among the nodes of the exec, counted from 1, 0 if there is
+ * none, or "cut"; DSO that of its DSO, counted from 0, or "kernel". An exec with
+ * nodes gets its buckets, its ticks in the kernel and its coarse ticks from these.
+ * "chains" says how the chains of so many ticks ended; without it, chains are
+ * complete, or cut for lack of a table. "sites" says that callers are call sites.
+ *
  *	run PERIOD-NS COMMAND
  *	host CPUS ONLINE NAME RELEASE MACHINE
  *	ended KIND CODE
@@ -24,6 +31,9 @@
  *	clipped TICKS
  *	function START END NAME
  *	unreached PATH REASON
+ *	node CALLER DSO OFFSET COUNT [BELOW]
+ *	chains END TICKS
+ *	sites
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -186,6 +196,37 @@ static void make_bucket(struct prf_exec *exec, const char *line)
 		bad(line);
 }
 
+/* Returns a number, or @special if that is what the word says. */
+static uint32_t number_or(const char *word, const char *name, uint32_t special)
+{
+	return strcmp(word, name) ? strtoul(word, NULL, 10) : special;
+}
+
+static void make_node(struct prf_exec *exec, const char *line)
+{
+	char caller[LINE], dso[LINE];
+	uint64_t offset, count, below = 0;
+
+	if (!exec ||
+	    sscanf(line, "node %s %s %" SCNx64 " %" SCNu64 " %" SCNu64, caller,
+		   dso, &offset, &count, &below) < 4)
+		bad(line);
+	made(prf_add_node(exec, number_or(caller, "cut", PRF_CUT),
+			  number_or(dso, "kernel", PRF_NODE_KERNEL), offset,
+			  count, below));
+}
+
+static void make_chains(struct prf *prf, const char *line)
+{
+	uint64_t ticks;
+	uint32_t end;
+
+	if (sscanf(line, "chains %" SCNu32 " %" SCNu64, &end, &ticks) != 2 ||
+	    end >= PRF_CHAIN_ENDS)
+		bad(line);
+	prf->chains[end] = ticks;
+}
+
 static void make_line(struct prf *prf, const char *line)
 {
 	struct prf_exec *exec = prf->nr ? &prf->execs[prf->nr - 1] : NULL;
@@ -216,8 +257,85 @@ static void make_line(struct prf *prf, const char *line)
 		make_function(exec, line);
 	else if (!strncmp(line, "unreached ", 10))
 		make_unreached(prf, line);
+	else if (!strncmp(line, "node ", 5))
+		make_node(exec, line);
+	else if (!strncmp(line, "chains ", 7))
+		make_chains(prf, line);
+	else if (!strcmp(line, "sites\n"))
+		prf->flags |= PRF_FLAG_CALL_SITES;
 	else
 		bad(line);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct prf_bucket *c = a, *d = b;
+
+	return (c->offset > d->offset) - (c->offset < d->offset);
+}
+
+/* Sort the buckets of a DSO, and merge equal ones. */
+static void merge_buckets(struct prf_dso *dso)
+{
+	size_t i, nr = 0;
+
+	if (dso->nr)
+		qsort(dso->buckets, dso->nr, sizeof(*dso->buckets), by_offset);
+	for (i = 0; i < dso->nr; i++)
+		if (nr && dso->buckets[nr - 1].offset == dso->buckets[i].offset)
+			dso->buckets[nr - 1].count += dso->buckets[i].count;
+		else
+			dso->buckets[nr++] = dso->buckets[i];
+	dso->nr = nr;
+}
+
+static void make_buckets(struct prf_exec *exec)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr_nodes; i++) {
+		const struct prf_node *node = &exec->nodes[i];
+
+		exec->coarse += node->below;
+		if (node->dso == PRF_NODE_KERNEL)
+			exec->kernel_count += node->count;
+		else if (node->count &&
+			 prf_add_bucket(&exec->dsos[node->dso], node->offset,
+					node->count))
+			abort();
+	}
+	for (i = 0; i < exec->nr; i++)
+		merge_buckets(&exec->dsos[i]);
+}
+
+/* Returns whether the chain of a node has its outermost frame. */
+static bool complete(const struct prf_exec *exec, const struct prf_node *node)
+{
+	while (node->caller && node->caller != PRF_CUT)
+		node = &exec->nodes[node->caller - 1];
+	return !node->caller;
+}
+
+/* What the nodes say that nothing else does */
+static void make_from_nodes(struct prf *prf)
+{
+	uint64_t ended = 0;
+	size_t i, j;
+
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		ended += prf->chains[i];
+	for (i = 0; i < prf->nr; i++) {
+		struct prf_exec *exec = &prf->execs[i];
+
+		if (!exec->nr_nodes)
+			continue;
+		prf->flags |= PRF_FLAG_CHAINS;
+		make_buckets(exec);
+		for (j = 0; j < exec->nr_nodes && !ended; j++)
+			prf->chains[complete(exec, &exec->nodes[j]) ?
+				    PRF_CHAIN_COMPLETE : PRF_CHAIN_NO_TABLE] +=
+				exec->nodes[j].count + exec->nodes[j].below;
+	}
 }
 
 /* Compute the sums, so that the stats are consistent. */
@@ -252,6 +370,7 @@ int main(int argc, char **argv)
 		return 2;
 	while (fgets(line, sizeof(line), stdin))
 		make_line(&prf, line);
+	make_from_nodes(&prf);
 	reckon(&prf);
 	file = fopen(argv[1], "we");
 	if (!file || prf_write(file, &prf) || fclose(file))

@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <zlib.h>
 
 #include "sample.h"
@@ -260,6 +261,253 @@ TEST_F(prf, packed_names_are_checked)
 #undef BAD
 }
 
+/* Chains are read with callers before what they call, depth first. */
+TEST_F(prf, chains)
+{
+	static const struct prf_node wanted[] = {
+		{ 0, 0, 0, 0, 1 },
+		{ 1, 0, 8, 900, 0 },
+		{ 2, 2, 0x1000, 5, 0 },
+		{ 2, PRF_NODE_KERNEL, 0, 6, 0 },
+		{ 1, 2, 0x2000, 1, 0 },
+		{ 1, 0, 0, 1, 0 },
+		{ PRF_CUT, 0, 8, 100, 2 },
+		{ 7, 0, 0x1ffc, 3, 0 },
+	};
+	struct prf_error error;
+	struct prf prf;
+	size_t i;
+
+	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error));
+	EXPECT_EQ(PRF_FLAG_USER_ONLY | PRF_FLAG_CHAINS | PRF_FLAG_CALL_SITES,
+		  prf.flags);
+	EXPECT_EQ(914, prf.chains[PRF_CHAIN_COMPLETE]);
+	EXPECT_EQ(105, prf.chains[PRF_CHAIN_NO_RULE]);
+	EXPECT_EQ(0, prf.execs[1].nr_nodes);
+	ASSERT_EQ(ARRAY_SIZE(wanted), prf.execs[0].nr_nodes);
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		const struct prf_node *node = &prf.execs[0].nodes[i];
+
+		EXPECT_EQ(wanted[i].caller, node->caller);
+		EXPECT_EQ(wanted[i].dso, node->dso);
+		EXPECT_EQ(wanted[i].offset, node->offset);
+		EXPECT_EQ(wanted[i].count, node->count);
+		EXPECT_EQ(wanted[i].below, node->below);
+	}
+	prf_free(&prf);
+}
+
+/* Return: what prf_add_chains() says of the contents of a CHAINS record. */
+static const char *try_chains(struct prf_exec *exec, const uint8_t *data,
+			      size_t size)
+{
+	struct prf_room room = PRF_ROOM;
+	uint8_t *copy = malloc(size);
+	const char *problem;
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	free(exec->nodes);
+	exec->nodes = NULL;
+	exec->nr_nodes = 0;
+	problem = prf_add_chains(exec, copy, size, &room);
+	if (problem && (exec->nodes || exec->nr_nodes))
+		abort();
+	free(copy);
+	return problem;
+}
+
+/* Every truncation is an error; every change of a byte an error or harmless. */
+TEST_F(prf, damaged_chains_do_no_harm)
+{
+	struct prf_exec *exec = &self->prf.execs[0];
+	struct prf_room room = PRF_ROOM;
+	size_t size, at;
+	uint8_t *data = prf_chains_pack(exec, &size, &room);
+	int bits;
+
+	ASSERT_NE(NULL, data);
+	for (at = 0; at < size; at++)
+		EXPECT_NE(NULL, try_chains(exec, data, at));
+	for (at = 0; at < size; at++)
+		for (bits = 1; bits < 256; bits++) {
+			data[at] ^= bits;
+			try_chains(exec, data, size);
+			data[at] ^= bits;
+		}
+	EXPECT_EQ(NULL, try_chains(exec, data, size));
+	free(data);
+}
+
+/* Return: the result of reading the sample, as it was changed. */
+static const char *read_changed(const struct prf *prf)
+{
+	static struct prf_error error;
+	struct prf again;
+	size_t size;
+	char *data = sample_file(prf, &size);
+	int result = prf_read(data, size, &again, &error);
+
+	free(data);
+	prf_free(&again);
+	return result ? error.text : NULL;
+}
+
+TEST_F(prf, chains_have_the_ticks_of_the_buckets)
+{
+	struct prf_exec *exec = &self->prf.execs[0];
+
+#define BAD(member, wrong, text)					\
+	do {								\
+		uint64_t right = exec->member;				\
+									\
+		exec->member = wrong;					\
+		EXPECT_STREQ(text, read_changed(&self->prf));		\
+		exec->member = right;					\
+	} while (0)
+	EXPECT_EQ(NULL, read_changed(&self->prf));
+	BAD(nodes[1].count, 901, "chains with other ticks than the buckets");
+	BAD(nodes[1].count, 0, "chains with other ticks than the buckets");
+	BAD(nodes[0].count, 1, "chains with other ticks than the buckets");
+	BAD(nodes[1].offset, 12, "chains with other ticks than the buckets");
+	BAD(nodes[1].dso, 1, "chains with other ticks than the buckets");
+	BAD(nr_nodes, 7, "chains with other ticks than the buckets");
+	BAD(kernel_count, 5, "chains with other ticks in the kernel");
+	BAD(nodes[6].count, 7, "chains with other ticks in the kernel");
+	BAD(nodes[6].count, PRF_MOST + 1,
+	    "contents with a number that has no meaning");
+	BAD(nodes[2].below, 4, "chains with more ticks than had no room");
+	BAD(nodes[2].offset, 0x2000, "a frame outside its DSO");
+#undef BAD
+}
+
+/* A chain of @depth frames of the second DSO, which has no ticks */
+static void add_chain(struct prf_exec *exec, size_t depth)
+{
+	size_t i;
+
+	for (i = 0; i < depth; i++)
+		if (!prf_add_node(exec, i ? exec->nr_nodes : 0, 1, i, 0, 0))
+			abort();
+}
+
+TEST_F(prf, chains_have_a_limit)
+{
+	struct prf_exec *exec = &self->prf.execs[0];
+	struct prf_room room = PRF_ROOM;
+	size_t size;
+
+	add_chain(exec, PRF_CHAIN_DEPTH);
+	EXPECT_EQ(NULL, read_changed(&self->prf));
+	ASSERT_NE(NULL, prf_add_node(exec, exec->nr_nodes, 1, 0, 0, 0));
+	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(EFBIG, errno);
+	exec->nr_nodes--;
+	room = (struct prf_room){ 1000, exec->nr_nodes - 1, 100000 };
+	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(EFBIG, errno);
+	room = (struct prf_room){ 100000, exec->nr_nodes, 1000 };
+	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(EFBIG, errno);
+	room = (struct prf_room){ 1000, exec->nr_nodes, 100000 };
+	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(EFBIG, errno);
+	exec->nodes[0].caller = 3;
+	room = (struct prf_room)PRF_ROOM;
+	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/* Contents that say so are refused, too: chain i has i frames */
+TEST_F(prf, forged_chains_have_a_limit)
+{
+	/* No place; two nodes of the kernel, the second called by the first */
+	uint8_t two[] = { 0, 2, 0, 0, 0, 0, 0, 6, 0, 0, 0 };
+	struct prf_exec *exec = &self->prf.execs[0];
+	static uint8_t deep[4 * 512];
+	struct prf_room room;
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		exec->dsos[i].nr = 0;
+	EXPECT_EQ(NULL, try_chains(exec, two, sizeof(two)));
+	for (i = 0; i < 3; i++) {
+		room = (struct prf_room){ 0, 2 - (i == 1), 3 - (i == 2) };
+		free(exec->nodes);
+		exec->nodes = NULL;
+		exec->nr_nodes = 0;
+		EXPECT_EQ(!i, !prf_add_chains(exec, two, sizeof(two), &room));
+	}
+	exec->kernel_count = 0;
+	deep[1] = 0x80 | 0x7f;
+	deep[2] = 1;
+	EXPECT_EQ(NULL, try_chains(exec, deep, 4 + 4 * 255));
+	deep[1] = 0x80;
+	deep[2] = 2;
+	EXPECT_STREQ("a chain with too many frames",
+		     try_chains(exec, deep, 4 + 4 * 256));
+}
+
+TEST_F(prf, packed_chains_are_checked)
+{
+	size_t chains = payload(self->data, PRF_CHAINS);
+	size_t calls = payload(self->data, PRF_CALLS);
+	uint32_t size;
+
+	memcpy(&size, self->data + chains + 4, sizeof(size));
+	size = le32toh(size);
+#define BAD(at, number, bytes) \
+	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
+	BAD(chains, 0, 4);
+	BAD(chains, 0xffffffff, 4);
+	BAD(chains + 4, 0, 4);
+	BAD(chains + 4, size - 1, 4);
+	BAD(chains + 4, size + 1, 4);
+	BAD(chains + 4, PRF_CHAINS_MOST + 1, 4);
+	BAD(chains + 8, 0, 1);
+	BAD(calls, PRF_FLAG_CHAINS, 4);
+	BAD(calls, 2 * PRF_FLAG_CALL_SITES, 4);
+	BAD(calls + 4, 1, 4);
+	BAD(calls + 8, PRF_MOST, 8);
+	BAD(calls - 8, 77, 4);
+	BAD(calls - 8, PRF_HOST, 4);
+	EXPECT_EQ(0, try_with(self->data, self->size, chains - 8, 77, 4));
+#undef BAD
+}
+
+/* Move the last record of a type before the first of another one. */
+static void move(char *data, uint32_t type, uint32_t before)
+{
+	size_t from = payload(data, type) - 8, to = payload(data, before) - 8;
+	uint32_t length;
+	char *copy;
+
+	memcpy(&length, data + from + 4, sizeof(length));
+	length = 8 + le32toh(length);
+	copy = malloc(length);
+	if (!copy)
+		abort();
+	memcpy(copy, data + from, length);
+	memmove(data + to + length, data + to, from - to);
+	memcpy(data + to, copy, length);
+	free(copy);
+}
+
+/* Chains come after all that they must agree with. */
+TEST_F(prf, chains_come_last)
+{
+	static const uint32_t types[] = {
+		PRF_KERNEL, PRF_HIST, PRF_DSO, PRF_EXEC, PRF_CALLS,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		move(self->data, PRF_CHAINS, types[i]);
+		EXPECT_EQ(-1, try_with(self->data, self->size, 12, 0, 4));
+	}
+}
+
 /* Remove the bytes that version 2 has added. Return: the length without. */
 static size_t cut(char *payload, size_t size, size_t at, size_t added)
 {
@@ -330,6 +578,8 @@ TEST_F(prf, version_1)
 	ASSERT_EQ(3, prf.execs[0].nr);
 	EXPECT_EQ(1004, prf_dso_ticks(&prf.execs[0].dsos[0]));
 	EXPECT_EQ(0, prf.execs[0].dsos[2].nr_symbols);
+	EXPECT_EQ(0, prf.execs[0].nr_nodes);
+	EXPECT_EQ(PRF_FLAG_USER_ONLY, prf.flags);
 	prf_free(&prf);
 
 #define BAD(at, number, bytes) \
@@ -439,6 +689,7 @@ TEST_F(prf, sums_have_a_limit)
 	uint64_t lost = PRF_MOST - 5;
 
 	free(self->data);
+	self->prf.execs[0].nr_nodes = 0;
 	self->prf.execs[1].lost = 5;
 	self->data = sample_file(&self->prf, &self->size);
 	EXPECT_EQ(0, try_with(self->data, self->size, hist + 16,
@@ -452,9 +703,9 @@ TEST_F(prf, sums_have_a_limit)
 
 TEST_F(prf, unknown_records_are_skipped)
 {
-	size_t hist = payload(self->data, PRF_HIST);
+	size_t symbols = payload(self->data, PRF_SYMBOLS);
 
-	EXPECT_EQ(0, try_with(self->data, self->size, hist - 8, 77, 4));
+	EXPECT_EQ(0, try_with(self->data, self->size, symbols - 8, 77, 4));
 }
 
 /* profil did not always write the record of the host. */

@@ -45,6 +45,22 @@ static inline int sample_dsos(struct prf_exec *exec)
 		prf_add_symbol(dso, 0x1010, 0x3000, "rest") ? -1 : 0;
 }
 
+/* Chains with the ticks of all buckets; callers do not come depth first */
+static inline int sample_chains(struct prf *prf, struct prf_exec *exec)
+{
+	prf->flags |= PRF_FLAG_CHAINS | PRF_FLAG_CALL_SITES;
+	prf->chains[PRF_CHAIN_COMPLETE] = 914;
+	prf->chains[PRF_CHAIN_NO_RULE] = 105;
+	return prf_add_node(exec, 0, 0, 0, 0, 1) &&
+		prf_add_node(exec, 1, 0, 8, 900, 0) &&
+		prf_add_node(exec, PRF_CUT, 0, 8, 100, 2) &&
+		prf_add_node(exec, 3, 0, 0x1ffc, 3, 0) &&
+		prf_add_node(exec, 2, 2, 0x1000, 5, 0) &&
+		prf_add_node(exec, 1, 2, 0x2000, 1, 0) &&
+		prf_add_node(exec, 2, PRF_NODE_KERNEL, 0, 6, 0) &&
+		prf_add_node(exec, 1, 0, 0, 1, 0) ? 0 : -1;
+}
+
 /* Names of the first and the second DSO: the second is inlined in the first */
 static inline void sample_names(struct prf *prf)
 {
@@ -101,7 +117,7 @@ static inline void sample_make(struct prf *prf)
 	exec = prf_add_exec(prf, "/bin/program", "");
 	if (!exec || sample_dsos(exec))
 		abort();
-	if (prf_set_cgroup(exec, "/user.slice"))
+	if (prf_set_cgroup(exec, "/user.slice") || sample_chains(prf, exec))
 		abort();
 	exec->processes = 9;
 	exec->coarse = 4;
