@@ -327,6 +327,18 @@ int profil_watch_status(int fd, struct profil_watch_status *status);
 int profil_watch_stop(int fd, struct profil_watch_status *last);
 
 /**
+ * profil_watch_unwind() - load a table that finds the callers in code of a file,
+ *	for a watch with PROFIL_WATCH_CHAINS
+ * @fd: descriptor of profil_watch_open()
+ * @file: descriptor of an executable or a library; -1 for the vDSO
+ * @table: the table, as <linux/profil.h> describes it; the kernel copies it
+ * @bytes: its length
+ *
+ * Return: 0, or -1 with errno as listed at struct profil_watch_unwind.
+ */
+int profil_watch_unwind(int fd, int file, const void *table, size_t bytes);
+
+/**
  * profil_watch_image() - find an image in the table of a watch
  * @table: the table
  * @index: index of the image, such as the image of a bucket
@@ -370,11 +382,29 @@ const char *profil_watch_path(const struct profil_watch_table *table,
  * where it is. So a reader that begins again at 0 sees every bucket of before,
  * with the same or a larger count.
  *
- * Return: the bucket, of whose members only the count still grows; NULL if
+ * Return: the bucket, of whose members only count and below still grow; NULL if
  * there are no more.
  */
 const struct profil_watch_bucket *
 profil_watch_next(const struct profil_watch_table *table, size_t *position);
+
+/**
+ * profil_watch_chain() - find the chain of callers of a bucket
+ * @table: the table, of a watch with or without PROFIL_WATCH_CHAINS
+ * @bucket: a bucket that profil_watch_next() has returned
+ * @chain: receives the bucket, then the one of its caller, and so on
+ * @max: room in @chain; PROFIL_MAX_FRAMES + 1 is always enough
+ *
+ * The member caller of the last one is 0 if the chain is complete, and
+ * PROFIL_CALLER_UNKNOWN if it was cut there. Without PROFIL_WATCH_CHAINS the
+ * bucket is alone, and has no such member.
+ *
+ * Return: how many buckets there are in @chain.
+ */
+unsigned int profil_watch_chain(const struct profil_watch_table *table,
+				const struct profil_watch_bucket *bucket,
+				const struct profil_watch_bucket **chain,
+				unsigned int max);
 
 /**
  * profil_state_string() - describe the state of a profile

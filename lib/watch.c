@@ -2,6 +2,8 @@
 /*
  * watch.c - requests of watches
  */
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 
 #include "device.h"
@@ -46,4 +48,26 @@ PROFIL_PUBLIC int profil_watch_status(int fd,
 PROFIL_PUBLIC int profil_watch_stop(int fd, struct profil_watch_status *last)
 {
 	return ioctl(fd, PROFIL_IOC_WATCH_STOP, last);
+}
+
+/**
+ * profil_watch_unwind() - load a table of callers for a file
+ * @fd: descriptor of profil_watch_open()
+ * @file: descriptor of the file; -1 for the vDSO
+ * @table: the table
+ * @bytes: its length
+ *
+ * Return: 0, or -1 with errno, see struct profil_watch_unwind.
+ */
+PROFIL_PUBLIC int profil_watch_unwind(int fd, int file, const void *table,
+				      size_t bytes)
+{
+	struct profil_watch_unwind unwind = {
+		.size = sizeof(unwind),
+		.fd = file,
+		.table = (uintptr_t)table,
+		.bytes = bytes,
+	};
+
+	return ioctl(fd, PROFIL_IOC_WATCH_UNWIND, &unwind);
 }

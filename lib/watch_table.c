@@ -162,3 +162,40 @@ profil_watch_next(const struct profil_watch_table *table, size_t *position)
 	}
 	return NULL;
 }
+
+/* The bucket of the frame that called the one of @bucket; NULL if none is known. */
+static const struct profil_watch_bucket *
+profil_caller(const struct profil_watch_table *table,
+	      const struct profil_watch_bucket *bucket)
+{
+	const struct profil_watch_bucket *caller;
+
+	if (table->bucket_size < PROFIL_FIRST(profil_watch_bucket, below) ||
+	    !bucket->caller || bucket->caller > table->max_buckets)
+		return NULL;
+	caller = profil_element(table, table->buckets, bucket->caller - 1,
+				table->bucket_size);
+	return __atomic_load_n(&caller->object, __ATOMIC_ACQUIRE) ? caller :
+								    NULL;
+}
+
+/**
+ * profil_watch_chain() - find the chain of callers of a bucket
+ * @table: the table
+ * @bucket: a bucket of @table
+ * @chain: receives the bucket, its caller, and so on
+ * @max: room in @chain
+ *
+ * Return: how many there are in @chain: @max if there was no room for more.
+ */
+PROFIL_PUBLIC unsigned int
+profil_watch_chain(const struct profil_watch_table *table,
+		   const struct profil_watch_bucket *bucket,
+		   const struct profil_watch_bucket **chain, unsigned int max)
+{
+	unsigned int nr = 0;
+
+	for (; bucket && nr < max; bucket = profil_caller(table, bucket))
+		chain[nr++] = bucket;
+	return nr;
+}

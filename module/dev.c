@@ -463,9 +463,9 @@ static const struct profil_request profil_requests[] = {
 	PROFIL_REQUEST(PROFIL_IOC_WATCH, struct profil_watch, map_size,
 		       profil_watch),
 	PROFIL_REQUEST(PROFIL_IOC_WATCH_STATUS, struct profil_watch_status,
-		       reserved, profil_watch_status),
+		       tables, profil_watch_status),
 	PROFIL_REQUEST(PROFIL_IOC_WATCH_STOP, struct profil_watch_status,
-		       reserved, profil_watch_request_stop,
+		       tables, profil_watch_request_stop,
 		       .is_optional = true),
 };
 

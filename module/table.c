@@ -220,6 +220,9 @@ static void profil_name_objects(struct work_struct *work)
 
 /* --- buckets */
 
+/* Without chains, a bucket has no caller. */
+#define PROFIL_BUCKET_SIZE	offsetof(struct profil_watch_bucket, caller)
+
 static bool profil_is_bucket(const struct profil_watch_bucket *bucket,
 			     u32 image, u32 object, u64 offset)
 {
@@ -243,8 +246,8 @@ profil_bucket_place(struct profil_watcher *watcher, u32 image, u32 object,
 	u32 i;
 
 	for (i = 0; i < PROFIL_TABLE_PROBES; i++) {
-		struct profil_watch_bucket *bucket =
-			&watcher->buckets[at++ & mask];
+		struct profil_watch_bucket *bucket = watcher->buckets +
+			(u64)(at++ & mask) * PROFIL_BUCKET_SIZE;
 
 		/* Pairs with the release in profil_bucket_add(). */
 		*found = smp_load_acquire(&bucket->object);
@@ -756,10 +759,10 @@ void profil_table_init(struct profil_watcher *watcher)
 	table->max_buckets = request->buckets;
 	table->image_size = sizeof(*watcher->images);
 	table->object_size = sizeof(*watcher->objects);
-	table->bucket_size = sizeof(*watcher->buckets);
+	table->bucket_size = PROFIL_BUCKET_SIZE;
 	table->images = (void *)watcher->images - (void *)table;
 	table->objects = (void *)watcher->objects - (void *)table;
-	table->buckets = (void *)watcher->buckets - (void *)table;
+	table->buckets = watcher->buckets - (void *)table;
 	table->names = (void *)watcher->names - (void *)table;
 	table->names_size = request->names;
 }

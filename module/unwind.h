@@ -7,6 +7,8 @@
  * callers; it reads nothing but what its reader lets it read, and each step
  * goes up the stack.
  *
+ * <linux/profil.h> describes the table.
+ *
  * Context: any; no locks, no memory of its own. The same source is compiled for
  * user space, where it is stepped beside libunwind.
  */
@@ -15,112 +17,7 @@
 
 #include <linux/types.h>
 
-/* Text is cut into blocks of 1 KiB. */
-#define PROFIL_UNWIND_SHIFT	10
-#define PROFIL_UNWIND_BLOCK	(1u << PROFIL_UNWIND_SHIFT)
-
-/**
- * enum profil_unwind_cfa - where the caller's stack pointer is
- * @PROFIL_UNWIND_NO_CODE: no code is known here
- * @PROFIL_UNWIND_NO_RULE: nowhere that a rule can say
- * @PROFIL_UNWIND_OUTERMOST: there is no caller
- * @PROFIL_UNWIND_SP: @offset above the stack pointer
- * @PROFIL_UNWIND_BP: @offset above the base pointer
- * @PROFIL_UNWIND_BX: @offset above register rbx
- * @PROFIL_UNWIND_AT_SP: @add words above what is stored @offset above the stack
- *	pointer
- * @PROFIL_UNWIND_AT_BP: the same above the base pointer
- * @PROFIL_UNWIND_PLT: a word above the stack pointer; one more in the last
- *	bytes of an entry of 16 bytes of a procedure linkage table, from byte
- *	@offset on
- * @PROFIL_UNWIND_SIGNAL: in the signal frame at the stack pointer
- * @PROFIL_UNWIND_REGISTER: @offset above the stack pointer, and the return
- *	address is in register rdi, as in vfork()
- * @PROFIL_UNWIND_FRAME: in a frame that the base pointer points to; there is no
- *	caller if that is 0
- *
- * The caller's stack pointer is the canonical frame address (CFA) of DWARF. The
- * return address is in the word below it.
- */
-enum profil_unwind_cfa {
-	PROFIL_UNWIND_NO_CODE,
-	PROFIL_UNWIND_NO_RULE,
-	PROFIL_UNWIND_OUTERMOST,
-	PROFIL_UNWIND_SP,
-	PROFIL_UNWIND_BP,
-	PROFIL_UNWIND_BX,
-	PROFIL_UNWIND_AT_SP,
-	PROFIL_UNWIND_AT_BP,
-	PROFIL_UNWIND_PLT,
-	PROFIL_UNWIND_SIGNAL,
-	PROFIL_UNWIND_REGISTER,
-	PROFIL_UNWIND_FRAME,
-	PROFIL_UNWIND_NR_CFA
-};
-
-/* Instead of a number of words, in struct profil_unwind_rule */
-#define PROFIL_UNWIND_SAME	0
-#define PROFIL_UNWIND_LOST	255
-/* Of @bp alone: in the word that the base pointer points to */
-#define PROFIL_UNWIND_CHAINED	254
-
-/**
- * struct profil_unwind_rule - how to find the caller
- * @cfa: enum profil_unwind_cfa
- * @bp: the caller's base pointer is so many words below the CFA;
- *	or PROFIL_UNWIND_SAME, PROFIL_UNWIND_LOST, PROFIL_UNWIND_CHAINED
- * @bx: the same of register rbx, never PROFIL_UNWIND_CHAINED
- * @add: see enum profil_unwind_cfa; 0 with others
- * @offset: see enum profil_unwind_cfa, in bytes; 0 with others
- */
-struct profil_unwind_rule {
-	__u8 cfa;
-	__u8 bp;
-	__u8 bx;
-	__u8 add;
-	__s32 offset;
-};
-
-/**
- * struct profil_unwind_row - where a rule begins to hold
- * @low: offset in the block
- * @rule: its index
- */
-struct profil_unwind_row {
-	__u16 low;
-	__u16 rule;
-};
-
-/**
- * struct profil_unwind_index - what begins in a block or after it
- * @row: index of the first row
- * @function: index of the first function
- */
-struct profil_unwind_index {
-	__u32 row;
-	__u32 function;
-};
-
-/**
- * struct profil_unwind_head - the beginning of a table
- * @start: offset in the file of the first block, a multiple of its size
- * @blocks: number of blocks
- * @functions: number of functions
- * @rows: number of rows
- * @rules: number of rules, from 1 to 65536
- *
- * struct profil_unwind_index [@blocks + 1], __u32 [@functions] (where each
- * begins, in bytes from @start), struct profil_unwind_row [@rows], padding to a
- * multiple of 8 bytes, and struct profil_unwind_rule [@rules] follow. All
- * ascend. No table has more than 2 GiB of text.
- */
-struct profil_unwind_head {
-	__aligned_u64 start;
-	__u32 blocks;
-	__u32 functions;
-	__u32 rows;
-	__u32 rules;
-};
+#include <linux/profil.h>
 
 /**
  * struct profil_unwind_table - a table that was checked

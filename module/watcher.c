@@ -54,7 +54,8 @@ static void profil_carve_table(struct profil_watcher *watcher, void **at)
 	watcher->objects = profil_carve(at, (u64)request->objects *
 					sizeof(*watcher->objects));
 	watcher->buckets = profil_carve(at, (u64)request->buckets *
-					sizeof(*watcher->buckets));
+					offsetof(struct profil_watch_bucket,
+						 caller));
 	watcher->names = profil_carve(at, request->names);
 }
 

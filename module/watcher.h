@@ -184,7 +184,7 @@ struct profil_watcher {
 	struct profil_watch_table *table;
 	struct profil_watch_image *images;
 	struct profil_watch_object *objects;
-	struct profil_watch_bucket *buckets;
+	void *buckets;
 	char *names;
 
 	void *private;

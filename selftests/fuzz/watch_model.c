@@ -14,7 +14,10 @@
 #include "fuzz/watch_model.h"
 
 #define WATCH_SIZE	56
-#define STATUS_SIZE	112
+#define STATUS_SIZE	184
+
+/* Of the first version */
+#define STATUS_FIRST	112
 
 _Static_assert(sizeof(struct profil_watch) == WATCH_SIZE, "size");
 _Static_assert(sizeof(struct profil_watch_status) == STATUS_SIZE, "size");
@@ -94,7 +97,7 @@ static uint64_t table_size(const struct profil_watch *watch)
 	       watch->images * (uint64_t)sizeof(struct profil_watch_image) +
 	       watch->objects * (uint64_t)sizeof(struct profil_watch_object) +
 	       rounded_up(watch->buckets) *
-	       sizeof(struct profil_watch_bucket) + watch->names;
+	       offsetof(struct profil_watch_bucket, caller) + watch->names;
 }
 
 /*
@@ -268,7 +271,7 @@ static bool is_status(const struct model_file *file,
 	       status->objects >= PROFIL_OBJECT_FILES &&
 	       status->objects <= file->as.objects &&
 	       status->buckets <= file->as.buckets &&
-	       status->names <= file->as.names && !status->reserved &&
+	       status->names <= file->as.names && !status->tables &&
 	       is_monotonic(&file->last, status);
 }
 
@@ -276,16 +279,20 @@ static int request_status(struct watch_model *model, struct model_file *file,
 			  uint64_t arg, int error)
 {
 	struct profil_watch_status status;
+	size_t size = sizeof(status);
 	int due;
 
-	due = model_copy_in(model->arena, arg, &status, STATUS_SIZE,
+	due = model_copy_in(model->arena, arg, &status, STATUS_FIRST,
 			    STATUS_SIZE);
 	if (!due)
 		due = model_put_results(model->arena, arg, status.size,
 					STATUS_SIZE);
 	if (due || error)
 		return due;
-	arena_get(model->arena, arg, &status, sizeof(status));
+	if (status.size < sizeof(status))
+		size = status.size;
+	memset(&status, 0, sizeof(status));
+	arena_get(model->arena, arg, &status, size);
 	if (!is_status(file, &status))
 		return WRONG;
 	file->last = status;

@@ -99,7 +99,8 @@ TEST_F(request, stores_what_it_has_used)
 	EXPECT_EQ(0, watch.map_size % PAGE);
 	EXPECT_LE(5 * sizeof(struct profil_watch_image) +
 		  watch.objects * sizeof(struct profil_watch_object) +
-		  128 * sizeof(struct profil_watch_bucket) + watch.names,
+		  128 * offsetof(struct profil_watch_bucket, caller) +
+		  watch.names,
 		  watch.map_size);
 }
 

@@ -339,6 +339,13 @@ static bool is_room(const struct watch *watch, uint64_t offset, uint64_t size)
 	       size <= watch->as.map_size - offset;
 }
 
+static uint32_t bucket_size(const struct watch *watch)
+{
+	return watch->as.flags & PROFIL_WATCH_CHAINS ?
+	       sizeof(struct profil_watch_bucket) :
+	       offsetof(struct profil_watch_bucket, caller);
+}
+
 static const char *fault_of_header(const struct watch *watch,
 				   const struct profil_watch_status *status)
 {
@@ -360,7 +367,7 @@ static const char *fault_of_header(const struct watch *watch,
 		return "number of buckets";
 	if (table->image_size != sizeof(struct profil_watch_image) ||
 	    table->object_size != sizeof(struct profil_watch_object) ||
-	    table->bucket_size != sizeof(struct profil_watch_bucket))
+	    table->bucket_size != bucket_size(watch))
 		return "sizes of the structures";
 	if (!is_room(watch, table->images,
 		     (uint64_t)watch->as.images * table->image_size) ||

@@ -74,6 +74,14 @@
  * stats. The table stays, for the mappings.
  * When the request returns, no more ticks come into the table. It waits for the
  * last ones (@pending of the stats), a quarter of a second or little more.
+ *
+ * PROFIL_IOC_WATCH_UNWIND (struct profil_watch_unwind): load a table that finds
+ * the callers in code of a file, for the watch of this open file, which counts
+ * ticks by chain of callers (PROFIL_WATCH_CHAINS).
+ *
+ * poll() reports EPOLLIN for an open file with a watch when the paths of objects
+ * have become known, or are known to have none, since the last
+ * PROFIL_IOC_WATCH_STATUS; EPOLLERR without a watch.
  */
 #define PROFIL_IOC_SET		_IO(PROFIL_IOC_TYPE, 0)
 #define PROFIL_IOC_STOP		_IO(PROFIL_IOC_TYPE, 1)
@@ -83,6 +91,7 @@
 #define PROFIL_IOC_WATCH	_IO(PROFIL_IOC_TYPE, 5)
 #define PROFIL_IOC_WATCH_STATUS	_IO(PROFIL_IOC_TYPE, 6)
 #define PROFIL_IOC_WATCH_STOP	_IO(PROFIL_IOC_TYPE, 7)
+#define PROFIL_IOC_WATCH_UNWIND	_IO(PROFIL_IOC_TYPE, 8)
 
 /**
  * struct profil_region - a range of program text and its counters
@@ -419,11 +428,26 @@ enum profil_watch_target {
  *
  * PROFIL_WATCH_KERNEL_TEXT: count ticks in kernel mode by address, too; needs
  * CAP_PERFMON.
+ *
+ * PROFIL_WATCH_CHAINS: count ticks by chain of callers: a bucket is a frame with
+ * a caller, and the sum over all callers is what the bucket of a watch without
+ * this flag has. Ticks in kernel mode are in buckets of PROFIL_OBJECT_KERNEL,
+ * whose caller is the innermost frame in user mode. Their offset is 0 without
+ * PROFIL_WATCH_KERNEL_TEXT. x86-64 only.
+ *
+ * PROFIL_WATCH_CALL_SITES: with PROFIL_WATCH_CHAINS, a caller's offset is that of
+ * the last byte of its call. Without this flag it is where its function begins,
+ * as far as the table for its file says, which needs fewer buckets.
  */
 #define PROFIL_WATCH_CHILDREN		(1u << 0)
 #define PROFIL_WATCH_AT_EXEC		(1u << 1)
 #define PROFIL_WATCH_SEPARATE		(1u << 2)
 #define PROFIL_WATCH_KERNEL_TEXT	(1u << 3)
+#define PROFIL_WATCH_CHAINS		(1u << 4)
+#define PROFIL_WATCH_CALL_SITES		(1u << 5)
+
+/* Most frames of a chain in user mode; the deepest ones are kept */
+#define PROFIL_MAX_FRAMES		127
 
 /**
  * struct profil_watch - argument of PROFIL_IOC_WATCH
@@ -453,7 +477,8 @@ enum profil_watch_target {
  * Errors, besides those of every request::
  *
  *   EINVAL      unknown flag or target; a flag that the target does not have;
- *               @id or a size is out of range
+ *               PROFIL_WATCH_CALL_SITES without PROFIL_WATCH_CHAINS; @id or a
+ *               size is out of range
  *   EACCES      the period is shorter than 10 ms, and that is forbidden, see
  *               &struct profil_set; or the descriptor is not open for reading
  *   ESRCH       there is no process @id, or it is a zombie
@@ -465,7 +490,8 @@ enum profil_watch_target {
  *               user, or, with CAP_PERFMON, the machine has one already
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
- *   EOPNOTSUPP  the target is a cgroup, and the kernel has none
+ *   EOPNOTSUPP  the target is a cgroup, and the kernel has none; or
+ *               PROFIL_WATCH_CHAINS, on other than x86-64
  *   ENOMEM      no memory
  */
 struct profil_watch {
@@ -481,6 +507,39 @@ struct profil_watch {
 	__u32 buckets;
 	__u32 names;
 	__aligned_u64 map_size;
+};
+
+/**
+ * enum profil_chain_end - how the chain of a tick ended
+ * @PROFIL_CHAIN_COMPLETE: with the outermost frame. Ticks of the kernel's own
+ *	threads have no frame in user mode, and are complete
+ * @PROFIL_CHAIN_NO_TABLE: in a file for which no table was loaded
+ * @PROFIL_CHAIN_NO_RULE: in code for which the table has no rule; or in a 32-bit
+ *	program, of which there is the innermost frame only
+ * @PROFIL_CHAIN_ABSENT: where the stack is not in memory: its page is absent, or
+ *	the chain leaves the mapping that the stack pointer points into
+ * @PROFIL_CHAIN_ASTRAY: where the next frame would not be above in the stack
+ * @PROFIL_CHAIN_DEEP: after PROFIL_MAX_FRAMES frames, or frames in more mappings
+ *	than the kernel looks up for a tick
+ * @PROFIL_CHAIN_UNMAPPED: where the caller is not in executable memory
+ * @PROFIL_CHAIN_NO_MEMORY: at the kernel: the process had given back its memory,
+ *	or was getting other memory, in exit or exec
+ * @PROFIL_CHAIN_BUSY: at the innermost frame, or at the kernel: mappings were
+ *	just changing, or the tick is counted when its CPU switches tasks. Always
+ *	on PREEMPT_RT
+ * @PROFIL_CHAIN_ENDS: number of these; later kernels may have more
+ */
+enum profil_chain_end {
+	PROFIL_CHAIN_COMPLETE = 0,
+	PROFIL_CHAIN_NO_TABLE = 1,
+	PROFIL_CHAIN_NO_RULE = 2,
+	PROFIL_CHAIN_ABSENT = 3,
+	PROFIL_CHAIN_ASTRAY = 4,
+	PROFIL_CHAIN_DEEP = 5,
+	PROFIL_CHAIN_UNMAPPED = 6,
+	PROFIL_CHAIN_NO_MEMORY = 7,
+	PROFIL_CHAIN_BUSY = 8,
+	PROFIL_CHAIN_ENDS = 9
 };
 
 /**
@@ -504,7 +563,9 @@ struct profil_watch {
  * @objects: objects in use
  * @buckets: buckets in use
  * @names: bytes of paths in use
- * @reserved: 0
+ * @tables: tables that PROFIL_IOC_WATCH_UNWIND has loaded
+ * @chains: ticks by enum profil_chain_end; 0 without PROFIL_WATCH_CHAINS. When no
+ *	tick comes any more, the sum is @ticks - @unresolved
  */
 struct profil_watch_status {
 	__u32 size;
@@ -524,7 +585,41 @@ struct profil_watch_status {
 	__u32 objects;
 	__u32 buckets;
 	__u32 names;
-	__u32 reserved;
+	__u32 tables;
+	__aligned_u64 chains[PROFIL_CHAIN_ENDS];
+};
+
+/**
+ * struct profil_watch_unwind - argument of PROFIL_IOC_WATCH_UNWIND
+ * @size: sizeof(struct profil_watch_unwind)
+ * @fd: descriptor of an executable or a library; -1 for the vDSO
+ * @table: address of a table of callers, see struct profil_unwind_head
+ * @bytes: its length, at most PROFIL_UNWIND_MAX
+ *
+ * The kernel copies the table. All watches of a user share one copy of equal
+ * tables, charged to that user with the memory of watches; while it is being
+ * loaded it is charged twice. It stays until the watch is gone.
+ *
+ * The table is for this watch alone. A wrong one makes wrong chains there, and
+ * nothing else.
+ *
+ * Errors, besides those of every request::
+ *
+ *   EINVAL  the open file has no watch with PROFIL_WATCH_CHAINS, or that has been
+ *           stopped; @fd is not a regular file; the table is malformed
+ *   EBADF   @fd is neither a descriptor nor -1
+ *   EEXIST  the watch has a table for that file
+ *   ENOSPC  the watch has no room for another object
+ *   EAGAIN  the watches of the user would have more memory than max_watch_kb
+ *           allows
+ *   EFAULT  @table is not valid memory
+ *   ENOMEM  no memory
+ */
+struct profil_watch_unwind {
+	__u32 size;
+	__s32 fd;
+	__aligned_u64 table;
+	__aligned_u64 bytes;
 };
 
 /**
@@ -648,18 +743,163 @@ struct profil_watch_object {
 	__aligned_u64 coarse;
 };
 
+/* Instead of an index, in struct profil_watch_bucket */
+#define PROFIL_CALLER_UNKNOWN	(~0u)
+
 /**
  * struct profil_watch_bucket - ticks of a range of text
  * @image: index of the image
  * @object: index of the object; 0 if the bucket is not in use
  * @offset: offset in the file, or address, shifted right by bucket_shift
  * @count: number of ticks
+ * @caller: index of the bucket of the frame that called this one, counted from 1;
+ *	0 if there is none; PROFIL_CALLER_UNKNOWN if the chain was cut here
+ * @reserved: 0
+ * @below: ticks of frames that this one called, or that these called, for which
+ *	there was no bucket. Their outcome is coarse, or kernel
+ *
+ * The last three are in tables of watches with PROFIL_WATCH_CHAINS only:
+ * bucket_size is less without. A bucket there is a node of a tree: the same
+ * range of text has one for each chain of callers. A caller is in the table
+ * before what it called. @count has the ticks in the frame itself, and may be 0.
  */
 struct profil_watch_bucket {
 	__u32 image;
 	__u32 object;
 	__aligned_u64 offset;
 	__aligned_u64 count;
+	__u32 caller;
+	__u32 reserved;
+	__aligned_u64 below;
+};
+
+/**
+ * DOC: Tables of callers
+ *
+ * A table of callers is what .eh_frame says about an x86-64 executable or
+ * library, made small: for each range of its text, a rule that finds the
+ * registers of the caller. Text is cut into blocks of 1 KiB. Tables are made in
+ * user space; PROFIL_IOC_WATCH_UNWIND loads them.
+ *
+ * A table is struct profil_unwind_head, and behind it
+ *
+ *   struct profil_unwind_index [blocks + 1]: where rows and functions of each
+ *   block begin, and, last, where those of the last block end;
+ *
+ *   __u32 [functions]: where each function begins, in bytes from the start;
+ *
+ *   struct profil_unwind_row [rows], and padding to a multiple of 8 bytes;
+ *
+ *   struct profil_unwind_rule [rules].
+ *
+ * Functions and rows ascend, and are in their block. A row holds up to the next
+ * one, which may be in a later block.
+ */
+#define PROFIL_UNWIND_SHIFT	10
+#define PROFIL_UNWIND_BLOCK	(1u << PROFIL_UNWIND_SHIFT)
+
+/* Most bytes of a table */
+#define PROFIL_UNWIND_MAX	(64u << 20)
+
+/**
+ * enum profil_unwind_cfa - where the caller's stack pointer is
+ * @PROFIL_UNWIND_NO_CODE: no code is known here
+ * @PROFIL_UNWIND_NO_RULE: nowhere that a rule can say
+ * @PROFIL_UNWIND_OUTERMOST: there is no caller
+ * @PROFIL_UNWIND_SP: @offset above the stack pointer
+ * @PROFIL_UNWIND_BP: @offset above the base pointer
+ * @PROFIL_UNWIND_BX: @offset above register rbx
+ * @PROFIL_UNWIND_AT_SP: @add words above what is stored @offset above the stack
+ *	pointer
+ * @PROFIL_UNWIND_AT_BP: the same above the base pointer
+ * @PROFIL_UNWIND_PLT: a word above the stack pointer; one more in the last
+ *	bytes of an entry of 16 bytes of a procedure linkage table, from byte
+ *	@offset on
+ * @PROFIL_UNWIND_SIGNAL: in the signal frame at the stack pointer
+ * @PROFIL_UNWIND_REGISTER: @offset above the stack pointer, and the return
+ *	address is in register rdi, as in vfork()
+ * @PROFIL_UNWIND_FRAME: as PROFIL_UNWIND_BP, but there is no caller if the base
+ *	pointer is 0: for code with frame pointers, and without .eh_frame
+ * @PROFIL_UNWIND_NR_CFA: number of these
+ *
+ * The caller's stack pointer is the canonical frame address (CFA) of DWARF. The
+ * return address is in the word below it.
+ */
+enum profil_unwind_cfa {
+	PROFIL_UNWIND_NO_CODE = 0,
+	PROFIL_UNWIND_NO_RULE = 1,
+	PROFIL_UNWIND_OUTERMOST = 2,
+	PROFIL_UNWIND_SP = 3,
+	PROFIL_UNWIND_BP = 4,
+	PROFIL_UNWIND_BX = 5,
+	PROFIL_UNWIND_AT_SP = 6,
+	PROFIL_UNWIND_AT_BP = 7,
+	PROFIL_UNWIND_PLT = 8,
+	PROFIL_UNWIND_SIGNAL = 9,
+	PROFIL_UNWIND_REGISTER = 10,
+	PROFIL_UNWIND_FRAME = 11,
+	PROFIL_UNWIND_NR_CFA = 12
+};
+
+/* Instead of a number of words, in struct profil_unwind_rule */
+#define PROFIL_UNWIND_SAME	0
+#define PROFIL_UNWIND_LOST	255
+/* Of @bp alone: in the word that the base pointer points to */
+#define PROFIL_UNWIND_CHAINED	254
+
+/**
+ * struct profil_unwind_rule - how to find the caller
+ * @cfa: enum profil_unwind_cfa
+ * @bp: the caller's base pointer is so many words below the CFA;
+ *	or PROFIL_UNWIND_SAME, PROFIL_UNWIND_LOST, PROFIL_UNWIND_CHAINED
+ * @bx: the same of register rbx, never PROFIL_UNWIND_CHAINED
+ * @add: see enum profil_unwind_cfa; 0 with others
+ * @offset: see enum profil_unwind_cfa, in bytes; 0 with others
+ */
+struct profil_unwind_rule {
+	__u8 cfa;
+	__u8 bp;
+	__u8 bx;
+	__u8 add;
+	__s32 offset;
+};
+
+/**
+ * struct profil_unwind_row - where a rule begins to hold
+ * @low: offset in the block
+ * @rule: its index
+ */
+struct profil_unwind_row {
+	__u16 low;
+	__u16 rule;
+};
+
+/**
+ * struct profil_unwind_index - what begins in a block or after it
+ * @row: index of the first row
+ * @function: index of the first function
+ */
+struct profil_unwind_index {
+	__u32 row;
+	__u32 function;
+};
+
+/**
+ * struct profil_unwind_head - the beginning of a table
+ * @start: offset in the file of the first block, a multiple of its size
+ * @blocks: number of blocks
+ * @functions: number of functions
+ * @rows: number of rows
+ * @rules: number of rules, from 1 to 65536
+ *
+ * No table has more than 2 GiB of text.
+ */
+struct profil_unwind_head {
+	__aligned_u64 start;
+	__u32 blocks;
+	__u32 functions;
+	__u32 rows;
+	__u32 rules;
 };
 
 #endif /* _LINUX_PROFIL_H */

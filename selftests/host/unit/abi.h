@@ -101,7 +101,7 @@ FIELD(profil_watch, buckets, 40, 4);
 FIELD(profil_watch, names, 44, 4);
 FIELD(profil_watch, map_size, 48, 8);
 
-SIZE(profil_watch_status, 112);
+SIZE(profil_watch_status, 184);
 FIELD(profil_watch_status, size, 0, 4);
 FIELD(profil_watch_status, state, 4, 4);
 FIELD(profil_watch_status, period_ns, 8, 8);
@@ -119,7 +119,14 @@ FIELD(profil_watch_status, images, 92, 4);
 FIELD(profil_watch_status, objects, 96, 4);
 FIELD(profil_watch_status, buckets, 100, 4);
 FIELD(profil_watch_status, names, 104, 4);
-FIELD(profil_watch_status, reserved, 108, 4);
+FIELD(profil_watch_status, tables, 108, 4);
+FIELD(profil_watch_status, chains, 112, 72);
+
+SIZE(profil_watch_unwind, 24);
+FIELD(profil_watch_unwind, size, 0, 4);
+FIELD(profil_watch_unwind, fd, 4, 4);
+FIELD(profil_watch_unwind, table, 8, 8);
+FIELD(profil_watch_unwind, bytes, 16, 8);
 
 SIZE(profil_watch_table, 72);
 FIELD(profil_watch_table, version, 0, 4);
@@ -160,11 +167,36 @@ FIELD(profil_watch_object, path, 24, 4);
 FIELD(profil_watch_object, pid, 28, 4);
 FIELD(profil_watch_object, coarse, 32, 8);
 
-SIZE(profil_watch_bucket, 24);
+SIZE(profil_watch_bucket, 40);
 FIELD(profil_watch_bucket, image, 0, 4);
 FIELD(profil_watch_bucket, object, 4, 4);
 FIELD(profil_watch_bucket, offset, 8, 8);
 FIELD(profil_watch_bucket, count, 16, 8);
+FIELD(profil_watch_bucket, caller, 24, 4);
+FIELD(profil_watch_bucket, reserved, 28, 4);
+FIELD(profil_watch_bucket, below, 32, 8);
+
+SIZE(profil_unwind_head, 24);
+FIELD(profil_unwind_head, start, 0, 8);
+FIELD(profil_unwind_head, blocks, 8, 4);
+FIELD(profil_unwind_head, functions, 12, 4);
+FIELD(profil_unwind_head, rows, 16, 4);
+FIELD(profil_unwind_head, rules, 20, 4);
+
+SIZE(profil_unwind_index, 8);
+FIELD(profil_unwind_index, row, 0, 4);
+FIELD(profil_unwind_index, function, 4, 4);
+
+SIZE(profil_unwind_row, 4);
+FIELD(profil_unwind_row, low, 0, 2);
+FIELD(profil_unwind_row, rule, 2, 2);
+
+SIZE(profil_unwind_rule, 8);
+FIELD(profil_unwind_rule, cfa, 0, 1);
+FIELD(profil_unwind_rule, bp, 1, 1);
+FIELD(profil_unwind_rule, bx, 2, 1);
+FIELD(profil_unwind_rule, add, 3, 1);
+FIELD(profil_unwind_rule, offset, 4, 4);
 
 SAME(ioc_set, PROFIL_IOC_SET, 0xbd00);
 SAME(ioc_stop, PROFIL_IOC_STOP, 0xbd01);
@@ -174,6 +206,7 @@ SAME(ioc_account, PROFIL_IOC_ACCOUNT, 0xbd04);
 SAME(ioc_watch, PROFIL_IOC_WATCH, 0xbd05);
 SAME(ioc_watch_status, PROFIL_IOC_WATCH_STATUS, 0xbd06);
 SAME(ioc_watch_stop, PROFIL_IOC_WATCH_STOP, 0xbd07);
+SAME(ioc_watch_unwind, PROFIL_IOC_WATCH_UNWIND, 0xbd08);
 
 SAME(check, PROFIL_SET_CHECK, 0x1);
 SAME(user_only, PROFIL_SET_USER_ONLY, 0x2);
@@ -208,6 +241,38 @@ SAME(children, PROFIL_WATCH_CHILDREN, 0x1);
 SAME(at_exec, PROFIL_WATCH_AT_EXEC, 0x2);
 SAME(separate, PROFIL_WATCH_SEPARATE, 0x4);
 SAME(kernel_text, PROFIL_WATCH_KERNEL_TEXT, 0x8);
+SAME(chains, PROFIL_WATCH_CHAINS, 0x10);
+SAME(call_sites, PROFIL_WATCH_CALL_SITES, 0x20);
+SAME(frames, PROFIL_MAX_FRAMES, 127);
+SAME(unknown, PROFIL_CALLER_UNKNOWN, 0xffffffff);
+
+SAME(chain_complete, PROFIL_CHAIN_COMPLETE, 0);
+SAME(chain_no_table, PROFIL_CHAIN_NO_TABLE, 1);
+SAME(chain_no_rule, PROFIL_CHAIN_NO_RULE, 2);
+SAME(chain_absent, PROFIL_CHAIN_ABSENT, 3);
+SAME(chain_astray, PROFIL_CHAIN_ASTRAY, 4);
+SAME(chain_deep, PROFIL_CHAIN_DEEP, 5);
+SAME(chain_unmapped, PROFIL_CHAIN_UNMAPPED, 6);
+SAME(chain_no_memory, PROFIL_CHAIN_NO_MEMORY, 7);
+SAME(chain_busy, PROFIL_CHAIN_BUSY, 8);
+SAME(chain_ends, PROFIL_CHAIN_ENDS, 9);
+
+SAME(cfa_no_code, PROFIL_UNWIND_NO_CODE, 0);
+SAME(cfa_no_rule, PROFIL_UNWIND_NO_RULE, 1);
+SAME(cfa_outermost, PROFIL_UNWIND_OUTERMOST, 2);
+SAME(cfa_sp, PROFIL_UNWIND_SP, 3);
+SAME(cfa_bp, PROFIL_UNWIND_BP, 4);
+SAME(cfa_bx, PROFIL_UNWIND_BX, 5);
+SAME(cfa_at_sp, PROFIL_UNWIND_AT_SP, 6);
+SAME(cfa_at_bp, PROFIL_UNWIND_AT_BP, 7);
+SAME(cfa_plt, PROFIL_UNWIND_PLT, 8);
+SAME(cfa_signal, PROFIL_UNWIND_SIGNAL, 9);
+SAME(cfa_register, PROFIL_UNWIND_REGISTER, 10);
+SAME(cfa_frame, PROFIL_UNWIND_FRAME, 11);
+SAME(same, PROFIL_UNWIND_SAME, 0);
+SAME(chained, PROFIL_UNWIND_CHAINED, 254);
+SAME(lost, PROFIL_UNWIND_LOST, 255);
+SAME(block, PROFIL_UNWIND_BLOCK, 1024);
 
 SAME(version, PROFIL_WATCH_VERSION, 1);
 SAME(kthreads, PROFIL_IMAGE_KTHREADS, 0x1);

@@ -44,3 +44,7 @@ const char *(*const watch_path)(
 	const struct profil_watch_object *) = profil_watch_path;
 const struct profil_watch_bucket *(*const watch_next)(
 	const struct profil_watch_table *, size_t *) = profil_watch_next;
+unsigned int (*const watch_chain)(
+	const struct profil_watch_table *, const struct profil_watch_bucket *,
+	const struct profil_watch_bucket **, unsigned int) = profil_watch_chain;
+int (*const watch_unwind)(int, int, const void *, size_t) = profil_watch_unwind;

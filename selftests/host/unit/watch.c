@@ -318,6 +318,87 @@ TEST_F(table, counts_grow)
 	EXPECT_EQ(42, bucket->count);
 }
 
+/* --- chains */
+
+static void call_bucket(struct profil_watch_table *table, uint32_t index,
+			uint32_t caller)
+{
+	use_bucket(table, index, 1);
+	bucket_at(table, index)->caller = caller;
+}
+
+TEST_F(table, a_chain_of_callers)
+{
+	const struct profil_watch_bucket *chain[BUCKETS];
+	static const uint32_t at[] = { 7, BUCKETS - 1, 0 };
+	int i;
+
+	call_bucket(self->table, 7, BUCKETS);
+	call_bucket(self->table, BUCKETS - 1, 1);
+	call_bucket(self->table, 0, 0);
+	ASSERT_EQ(3, profil_watch_chain(self->table, bucket_at(self->table, 7),
+					chain, BUCKETS));
+	for (i = 0; i < 3; i++)
+		EXPECT_TRUE(chain[i] == bucket_at(self->table, at[i]));
+	EXPECT_EQ(0, chain[2]->caller);
+}
+
+TEST_F(table, a_chain_that_was_cut)
+{
+	const struct profil_watch_bucket *chain[2];
+
+	call_bucket(self->table, 3, PROFIL_CALLER_UNKNOWN);
+	call_bucket(self->table, 4, 4);
+	ASSERT_EQ(2, profil_watch_chain(self->table, bucket_at(self->table, 4),
+					chain, 2));
+	EXPECT_EQ(PROFIL_CALLER_UNKNOWN, chain[1]->caller);
+}
+
+TEST_F(table, a_chain_that_there_is_no_room_for)
+{
+	const struct profil_watch_bucket *chain[1];
+
+	call_bucket(self->table, 3, 0);
+	call_bucket(self->table, 4, 4);
+	EXPECT_EQ(1, profil_watch_chain(self->table, bucket_at(self->table, 4),
+					chain, 1));
+	EXPECT_EQ(0, profil_watch_chain(self->table, bucket_at(self->table, 4),
+					chain, 0));
+}
+
+/* It ends where the table does, however wrong it is. */
+TEST_F(table, a_chain_that_leaves_the_table)
+{
+	const struct profil_watch_bucket *chain[BUCKETS];
+
+	call_bucket(self->table, 3, BUCKETS + 1);
+	EXPECT_EQ(1, profil_watch_chain(self->table, bucket_at(self->table, 3),
+					chain, BUCKETS));
+	call_bucket(self->table, 5, 5);
+	EXPECT_EQ(1, profil_watch_chain(self->table, bucket_at(self->table, 5),
+					chain, BUCKETS));
+	call_bucket(self->table, 6, 7);
+	EXPECT_EQ(BUCKETS, profil_watch_chain(self->table,
+					      bucket_at(self->table, 6), chain,
+					      BUCKETS));
+}
+
+/* Buckets of a watch without chains have no such member. */
+TEST(a_chain_without_chains)
+{
+	struct profil_watch_table table = {
+		.max_buckets = 1,
+		.bucket_size = offsetof(struct profil_watch_bucket, caller),
+	};
+	void *bucket = malloc(table.bucket_size);
+	const struct profil_watch_bucket *chain[2];
+
+	ASSERT_TRUE(bucket != NULL);
+	EXPECT_EQ(1, profil_watch_chain(&table, bucket, chain, 2));
+	EXPECT_TRUE(chain[0] == bucket);
+	free(bucket);
+}
+
 /* --- while the kernel writes */
 
 static void *write_buckets(void *argument)
@@ -566,7 +647,8 @@ TEST_F(mapping, structures_that_are_too_short)
 	EXPECT_EQ(EPROTO, ERROR_WITH(object_size,
 				     sizeof(struct profil_watch_object) - 8));
 	EXPECT_EQ(EPROTO, ERROR_WITH(bucket_size,
-				     sizeof(struct profil_watch_bucket) - 8));
+				     offsetof(struct profil_watch_bucket, caller) -
+				     8));
 }
 
 TEST_F(mapping, parts_beyond_the_end)
