@@ -15,7 +15,7 @@
 
 #define PRF_MAGIC	"\x89PROFIL\n"
 #define PRF_MAGIC_SIZE	8
-#define PRF_VERSION	2
+#define PRF_VERSION	3
 #define PRF_BUILD_ID	32
 
 /*
@@ -34,7 +34,6 @@ enum prf_type {
 	PRF_SYMBOLS = 7,
 	PRF_NAMES = 8,
 	PRF_CHAINS = 9,
-	PRF_CALLS = 10,
 	PRF_END = 255,
 };
 
@@ -52,7 +51,7 @@ enum prf_type {
 #define PRF_HOST_SIZE	8
 #define PRF_SYMBOLS_SIZE 8
 #define PRF_PACKED_SIZE	8
-#define PRF_CALLS_SIZE	80
+#define PRF_CHAINS_SIZE	72
 #define PRF_END_SIZE	8
 
 enum prf_clock {
@@ -71,9 +70,9 @@ enum prf_clock {
 #define PRF_NAMES_LETTERS	(256u << 20)
 
 /*
- * Bounds of all CHAINS records of a file: their size when uncompressed; nodes;
- * and frames of the chains of all nodes, each as often as it is in one. No chain
- * has more frames than PRF_CHAIN_DEPTH.
+ * Bounds of a CHAINS record: its size when uncompressed; nodes; and frames of the
+ * chains of all nodes, each as often as it is in one. No chain has more frames
+ * than PRF_CHAIN_DEPTH.
  */
 #define PRF_CHAINS_MOST		(64u << 20)
 #define PRF_NODES_MOST		(4u << 20)
@@ -89,6 +88,9 @@ enum prf_clock {
 #define PRF_FLAG_RECORDS_LOST	2u
 #define PRF_FLAG_CHAINS		4u
 #define PRF_FLAG_CALL_SITES	8u
+/* All of them, and those that a file of version 2 can have */
+#define PRF_FLAGS		15u
+#define PRF_FLAGS_2		3u
 
 enum prf_exit {
 	PRF_EXITED = 0,
@@ -194,20 +196,6 @@ struct prf_node {
 	uint64_t count;
 	uint64_t below;
 };
-
-/**
- * struct prf_room - room that a file has left for chains
- * @bytes: of contents, uncompressed
- * @nodes: nodes
- * @frames: frames of the chains of all nodes
- */
-struct prf_room {
-	size_t bytes;
-	size_t nodes;
-	size_t frames;
-};
-
-#define PRF_ROOM { PRF_CHAINS_MOST, PRF_NODES_MOST, PRF_FRAMES_MOST }
 
 /**
  * struct prf_bucket - ticks of a range of text
@@ -533,10 +521,9 @@ int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
 struct prf_node *prf_add_node(struct prf_exec *exec, uint32_t caller,
 			      uint32_t dso, uint64_t offset, uint64_t count,
 			      uint64_t below);
-const char *prf_add_chains(struct prf_exec *exec, const void *data, size_t size,
-			   struct prf_room *room);
-void *prf_chains_pack(const struct prf_exec *exec, size_t *size,
-		      struct prf_room *room);
+const char *prf_add_chains(struct prf *prf, const void *data, size_t size);
+void prf_drop_chains(struct prf *prf);
+void *prf_chains_pack(const struct prf *prf, size_t *size);
 int prf_set_cgroup(struct prf_exec *exec, const char *cgroup);
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine);

@@ -1,68 +1,124 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * prf_chains.c - unpack the contents of CHAINS records
+ * prf_chains.c - unpack the contents of a CHAINS record
  *
  * The contents are untrusted: time and memory are proportional to their size,
  * which is bounded, and so is the length of what anybody prints of them.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "prf/prf.h"
 #include "prf/prf_packed.h"
 
-/* A place in code, and the ticks of all nodes there */
+/* A bucket of the DSOs of a group, by its number in each of them */
 struct place {
+	uint64_t bucket;
+	uint32_t group;
+};
+
+/* Ticks of a node with some, and where in its exec it is */
+struct tick {
 	uint32_t dso;
 	uint64_t offset;
 	uint64_t count;
 };
 
 /*
- * The places of an exec, counted from 1: 0 is the kernel. @below sums up that of
- * all nodes.
+ * Contents being parsed.
+ * @places: all places, counted from 1: 0 is the kernel
+ * @groups: for each DSO of the run, its group, counted from 1, or 0
+ * @dso_of: for each group, its DSO in the exec at hand, counted from 1, or 0
+ * @outermost: for each exec, the nodes in chains with an outermost frame
+ * @nodes: nodes of all execs
+ * @frames: frames of all chains
  */
-struct places {
-	size_t nr;
-	struct place *list;
-	uint64_t kernel;
-	uint64_t below;
+struct chains {
+	struct packed packed;
+	struct prf *prf;
+	size_t nr_places;
+	struct place *places;
+	size_t nr_groups;
+	uint32_t *groups;
+	uint32_t *dso_of;
+	size_t *outermost;
+	size_t nodes;
+	size_t frames;
 };
 
-static void take_place(struct packed *packed, const struct prf_exec *exec,
-		       struct place *place, uint64_t least)
+static void bad(struct chains *chains, const char *problem)
 {
-	const struct prf_dso *dso = &exec->dsos[place->dso];
-	uint64_t last = (dso->end - dso->start - 1) / dso->bucket_bytes;
-	uint64_t bucket = 0;
-
-	if (least > last)
-		packed_bad(packed, "a frame outside its DSO");
-	else
-		bucket = least + packed_below(packed, last - least + 1);
-	place->offset = bucket * dso->bucket_bytes;
+	packed_bad(&chains->packed, problem);
 }
 
-/* They ascend, so that each is there once. */
-static void take_places(struct packed *packed, const struct prf_exec *exec,
-			struct places *places)
+static uint64_t take_below(struct chains *chains, uint64_t limit)
 {
-	uint32_t dso = 0, step;
-	uint64_t least = 0;
-	size_t i;
+	return packed_below(&chains->packed, limit);
+}
 
-	places->list = packed_array(packed, &places->nr, 2,
-				    sizeof(*places->list));
-	for (i = 0; i < places->nr; i++) {
-		step = packed_below(packed, exec->nr - dso);
-		if (packed->problem)
-			return;
-		dso += step;
-		if (step)
-			least = 0;
-		places->list[i].dso = dso;
-		take_place(packed, exec, &places->list[i], least);
-		least = places->list[i].offset / exec->dsos[dso].bucket_bytes +
-			1;
+/* Take the places of a group, in ascending order, after the first @nr. */
+static size_t take_group(struct chains *chains, uint32_t group, size_t nr)
+{
+	size_t left = take_below(chains, chains->nr_places - nr + 1);
+	uint64_t bucket = 0;
+
+	for (; left && !chains->packed.problem; left--) {
+		bucket += take_below(chains, UINT64_MAX - bucket);
+		chains->places[nr++] = (struct place){ bucket++, group };
+	}
+	return nr;
+}
+
+static void take_places(struct chains *chains)
+{
+	struct packed *packed = &chains->packed;
+	size_t nr = 0, i;
+
+	chains->places = packed_array(packed, &chains->nr_places, 1,
+				      sizeof(*chains->places));
+	chains->dso_of = packed_array(packed, &chains->nr_groups, 1,
+				      sizeof(*chains->dso_of));
+	for (i = 0; i < chains->nr_groups && !packed->problem; i++)
+		nr = take_group(chains, i, nr);
+	if (nr != chains->nr_places)
+		bad(chains, "a place in no group");
+}
+
+static void take_numbers(struct chains *chains, struct prf_exec *exec,
+			 size_t *outermost)
+{
+	size_t left = PRF_NODES_MOST - chains->nodes;
+
+	*outermost = take_below(chains, left + 1);
+	exec->nr_nodes = *outermost + take_below(chains, left - *outermost + 1);
+	/* Each takes four numbers */
+	left = chains->packed.end - chains->packed.at;
+	if (chains->nodes + exec->nr_nodes > left / 4)
+		bad(chains, "contents that are cut short");
+	if (chains->packed.problem)
+		exec->nr_nodes = 0;
+	chains->nodes += exec->nr_nodes;
+	exec->nodes = calloc(exec->nr_nodes + 1, sizeof(*exec->nodes));
+	if (!exec->nodes) {
+		exec->nr_nodes = 0;
+		bad(chains, "no memory");
+	}
+}
+
+/* Take the number of nodes of each exec, and the groups of its DSOs. */
+static void take_execs(struct chains *chains)
+{
+	uint32_t *group = chains->groups;
+	size_t i, j;
+
+	for (i = 0; i < chains->prf->nr; i++) {
+		struct prf_exec *exec = &chains->prf->execs[i];
+
+		take_numbers(chains, exec, &chains->outermost[i]);
+		for (j = 0; j < exec->nr; j++, group++)
+			if (exec->nr_nodes)
+				*group = take_below(chains,
+						    chains->nr_groups + 1);
 	}
 }
 
@@ -72,163 +128,236 @@ static void take_places(struct packed *packed, const struct prf_exec *exec,
  * says. The first @outermost belong to chains with an outermost frame, the others
  * to chains that were cut.
  */
-static void take_callers(struct packed *packed, struct prf_exec *exec,
-			 size_t outermost, struct prf_room *room)
+static void take_callers(struct chains *chains, struct prf_exec *exec,
+			 size_t outermost)
 {
 	uint32_t callers[PRF_CHAIN_DEPTH + 1] = { 0 };
-	size_t depth = 0, frames = 0, i;
+	size_t depth = 0, i;
 
-	for (i = 0; i < exec->nr_nodes && !packed->problem; i++) {
+	for (i = 0; i < exec->nr_nodes && !chains->packed.problem; i++) {
 		if (i == outermost) {
 			depth = 0;
 			callers[0] = PRF_CUT;
 		}
-		depth -= packed_below(packed, depth + 1);
+		depth -= take_below(chains, depth + 1);
 		exec->nodes[i].caller = callers[depth];
 		if (depth == PRF_CHAIN_DEPTH) {
-			packed_bad(packed, "a chain with too many frames");
+			bad(chains, "a chain with too many frames");
 			return;
 		}
 		callers[++depth] = i + 1;
-		frames += depth;
+		chains->frames += depth;
 	}
-	if (frames > room->frames)
-		packed_bad(packed, "more frames than there can be");
-	else
-		room->frames -= frames;
+	if (chains->frames > PRF_FRAMES_MOST)
+		bad(chains, "more frames than there can be");
 }
 
-static uint64_t take_ticks(struct packed *packed, uint64_t *sum)
+static void take_place(struct chains *chains, const struct prf_exec *exec,
+		       struct prf_node *node)
 {
-	uint64_t ticks = packed_below(packed, PRF_MOST - *sum + 1);
+	size_t number = take_below(chains, chains->nr_places + 1);
+	const struct prf_dso *dso;
+	const struct place *place;
+
+	node->dso = PRF_NODE_KERNEL;
+	if (!number)
+		return;
+	place = &chains->places[number - 1];
+	node->dso = chains->dso_of[place->group] - 1;
+	if (node->dso == UINT32_MAX) {
+		bad(chains, "a frame in no DSO");
+		return;
+	}
+	dso = &exec->dsos[node->dso];
+	if (place->bucket > (dso->end - dso->start - 1) / dso->bucket_bytes)
+		bad(chains, "a frame outside its DSO");
+	else
+		node->offset = place->bucket * dso->bucket_bytes;
+}
+
+/* Take the places of the nodes of an exec whose DSOs are in @groups. */
+static void take_nodes(struct chains *chains, struct prf_exec *exec,
+		       const uint32_t *groups)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++) {
+		if (!groups[i])
+			continue;
+		if (chains->dso_of[groups[i] - 1])
+			bad(chains, "two DSOs with the same places");
+		chains->dso_of[groups[i] - 1] = i + 1;
+	}
+	for (i = 0; i < exec->nr_nodes && !chains->packed.problem; i++)
+		take_place(chains, exec, &exec->nodes[i]);
+	for (i = 0; i < exec->nr; i++)
+		if (groups[i])
+			chains->dso_of[groups[i] - 1] = 0;
+}
+
+static uint64_t take_ticks(struct chains *chains, uint64_t *sum)
+{
+	uint64_t ticks = take_below(chains, PRF_MOST - *sum + 1);
 
 	*sum += ticks;
 	return ticks;
 }
 
-/* @of: receives the number of the place of each node */
-static void take_nodes(struct packed *packed, struct prf_exec *exec,
-		       struct places *places, uint32_t *of)
+/* Take the columns with the numbers of all nodes. */
+static void take_columns(struct chains *chains)
+{
+	struct prf *prf = chains->prf;
+	const uint32_t *groups = chains->groups;
+	uint64_t count = 0, below = 0;
+	size_t i, j;
+
+	for (i = 0; i < prf->nr; i++)
+		take_callers(chains, &prf->execs[i], chains->outermost[i]);
+	for (i = 0; i < prf->nr; groups += prf->execs[i++].nr)
+		take_nodes(chains, &prf->execs[i], groups);
+	for (i = 0; i < prf->nr; i++)
+		for (j = 0; j < prf->execs[i].nr_nodes; j++)
+			prf->execs[i].nodes[j].count =
+				take_ticks(chains, &count);
+	for (i = 0; i < prf->nr; i++)
+		for (j = 0; j < prf->execs[i].nr_nodes; j++)
+			prf->execs[i].nodes[j].below =
+				take_ticks(chains, &below);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct tick *t = a, *u = b;
+
+	if (t->dso != u->dso)
+		return t->dso < u->dso ? -1 : 1;
+	return (t->offset > u->offset) - (t->offset < u->offset);
+}
+
+/* Make the buckets of an exec from the @nr ticks of its nodes. */
+static int add_buckets(struct prf_exec *exec, struct tick *ticks, size_t nr)
 {
 	size_t i;
 
-	for (i = 0; i < exec->nr_nodes && !packed->problem; i++) {
-		struct prf_node *node = &exec->nodes[i];
-
-		of[i] = packed_below(packed, places->nr + 1);
-		node->dso = of[i] ? places->list[of[i] - 1].dso :
-				    PRF_NODE_KERNEL;
-		node->offset = of[i] ? places->list[of[i] - 1].offset : 0;
+	if (nr)
+		qsort(ticks, nr, sizeof(*ticks), by_place);
+	for (i = 0; i < nr; i++) {
+		if (i + 1 < nr && !by_place(&ticks[i], &ticks[i + 1]))
+			ticks[i + 1].count += ticks[i].count;
+		else if (prf_add_bucket(&exec->dsos[ticks[i].dso],
+					ticks[i].offset, ticks[i].count))
+			return -1;
 	}
-	for (i = 0; i < exec->nr_nodes && !packed->problem; i++)
-		exec->nodes[i].count = take_ticks(packed, of[i] ?
-			&places->list[of[i] - 1].count : &places->kernel);
-	for (i = 0; i < exec->nr_nodes; i++)
-		exec->nodes[i].below = take_ticks(packed, &places->below);
+	return 0;
 }
 
-/*
- * Have the nodes in each bucket of a DSO its ticks? @at is the index of the first
- * place in it, and becomes that of the first one in the next DSO.
- */
-static bool agrees(const struct prf_exec *exec, uint32_t number,
-		   const struct places *places, size_t *at)
+/* The nodes of an exec say what its buckets are. */
+static void sum_up(struct chains *chains, struct prf_exec *exec)
 {
-	const struct prf_dso *dso = &exec->dsos[number];
-	size_t bucket = 0;
+	struct tick *ticks = calloc(exec->nr_nodes + 1, sizeof(*ticks));
+	uint64_t kernel = 0, below = 0;
+	size_t nr = 0, i;
 
-	for (; *at < places->nr && places->list[*at].dso == number; ++*at) {
-		const struct place *place = &places->list[*at];
+	for (i = 0; ticks && i < exec->nr_nodes; i++) {
+		const struct prf_node *node = &exec->nodes[i];
 
-		if (!place->count)
-			continue;
-		if (bucket == dso->nr ||
-		    dso->buckets[bucket].offset != place->offset ||
-		    dso->buckets[bucket].count != place->count)
-			return false;
-		bucket++;
+		below += node->below;
+		if (node->dso == PRF_NODE_KERNEL)
+			kernel += node->count;
+		else if (node->count)
+			ticks[nr++] = (struct tick){
+				node->dso, node->offset, node->count,
+			};
 	}
-	return bucket == dso->nr;
+	if (!ticks || add_buckets(exec, ticks, nr))
+		bad(chains, "no memory");
+	free(ticks);
+	if (kernel != exec->kernel_count)
+		bad(chains, "chains with other ticks in the kernel");
+	if (below > exec->coarse)
+		bad(chains, "chains with more ticks than had no room");
 }
 
-static void check(struct packed *packed, const struct prf_exec *exec,
-		  const struct places *places)
+/* Buckets come from the nodes, if there are any. */
+static void check_buckets(struct chains *chains)
 {
-	size_t at = 0;
-	uint32_t i;
+	const struct prf *prf = chains->prf;
+	size_t i, j;
 
-	for (i = 0; i < exec->nr; i++)
-		if (!agrees(exec, i, places, &at))
-			packed_bad(packed, "chains with other ticks than the buckets");
-	if (places->kernel != exec->kernel_count)
-		packed_bad(packed, "chains with other ticks in the kernel");
-	if (places->below > exec->coarse)
-		packed_bad(packed, "chains with more ticks than had no room");
+	for (i = 0; i < prf->nr; i++)
+		for (j = 0; j < prf->execs[i].nr; j++)
+			if (prf->execs[i].nr_nodes && prf->execs[i].dsos[j].nr)
+				bad(chains, "chains and buckets of one exec");
 }
 
-/* Returns how many nodes belong to chains with an outermost frame. */
-static size_t take_numbers(struct packed *packed, struct prf_exec *exec,
-			   struct prf_room *room)
+static void take_all(struct chains *chains)
 {
-	size_t outermost = packed_below(packed, room->nodes + 1), left;
+	struct prf *prf = chains->prf;
+	size_t i;
 
-	exec->nr_nodes = outermost +
-		packed_below(packed, room->nodes - outermost + 1);
-	/* Each takes four numbers */
-	left = packed->end - packed->at;
-	if (exec->nr_nodes > left / 4)
-		packed_bad(packed, "contents that are cut short");
-	if (packed->problem)
-		exec->nr_nodes = 0;
-	room->nodes -= exec->nr_nodes;
-	return outermost;
+	take_places(chains);
+	take_execs(chains);
+	take_columns(chains);
+	if (chains->packed.at != chains->packed.end)
+		bad(chains, "something after the last chain");
+	check_buckets(chains);
+	for (i = 0; i < prf->nr && !chains->packed.problem; i++)
+		if (prf->execs[i].nr_nodes)
+			sum_up(chains, &prf->execs[i]);
 }
 
-static void take_tree(struct packed *packed, struct prf_exec *exec,
-		      struct places *places, struct prf_room *room)
+static size_t count_dsos(const struct prf *prf)
 {
-	size_t outermost = take_numbers(packed, exec, room);
-	uint32_t *of = calloc(exec->nr_nodes + 1, sizeof(*of));
+	size_t nr = 0, i;
 
-	exec->nodes = calloc(exec->nr_nodes + 1, sizeof(*exec->nodes));
-	if (exec->nodes && of) {
-		take_callers(packed, exec, outermost, room);
-		take_nodes(packed, exec, places, of);
-	} else {
-		packed_bad(packed, "no memory");
+	for (i = 0; i < prf->nr; i++)
+		nr += prf->execs[i].nr;
+	return nr;
+}
+
+/** prf_drop_chains() - remove the chains of all execs, but not their ticks */
+void prf_drop_chains(struct prf *prf)
+{
+	size_t i;
+
+	for (i = 0; i < prf->nr; i++) {
+		free(prf->execs[i].nodes);
+		prf->execs[i].nodes = NULL;
+		prf->execs[i].nr_nodes = 0;
 	}
-	free(of);
+	prf->flags &= ~(PRF_FLAG_CHAINS | PRF_FLAG_CALL_SITES);
+	memset(prf->chains, 0, sizeof(prf->chains));
 }
 
 /**
- * prf_add_chains() - add the contents of a CHAINS record
- * @exec: the exec, which has no nodes yet, but all else
+ * prf_add_chains() - add the contents of a CHAINS record, after all DSOs
+ * @prf: the run, without chains
  * @data: the contents, uncompressed
  * @size: their size, in bytes
- * @room: what the file has room for; receives what is left
  *
- * Return: NULL, or what is wrong; then the exec has no nodes.
+ * Makes the buckets of execs with chains.
+ *
+ * Return: NULL, or what is wrong; then no exec has nodes.
  */
-const char *prf_add_chains(struct prf_exec *exec, const void *data, size_t size,
-			   struct prf_room *room)
+const char *prf_add_chains(struct prf *prf, const void *data, size_t size)
 {
-	struct packed packed = {
-		.at = data,
-		.end = (const uint8_t *)data + size,
+	struct chains chains = {
+		.packed.at = data,
+		.packed.end = (const uint8_t *)data + size,
+		.prf = prf,
+		.groups = calloc(count_dsos(prf) + 1, sizeof(uint32_t)),
+		.outermost = calloc(prf->nr + 1, sizeof(size_t)),
 	};
-	struct places places = {};
 
-	take_places(&packed, exec, &places);
-	take_tree(&packed, exec, &places, room);
-	if (packed.at != packed.end)
-		packed_bad(&packed, "something after the last chain");
-	if (!packed.problem)
-		check(&packed, exec, &places);
-	free(places.list);
-	if (packed.problem) {
-		free(exec->nodes);
-		exec->nodes = NULL;
-		exec->nr_nodes = 0;
-	}
-	return packed.problem;
+	if (chains.groups && chains.outermost)
+		take_all(&chains);
+	else
+		bad(&chains, "no memory");
+	free(chains.groups);
+	free(chains.outermost);
+	free(chains.places);
+	free(chains.dso_of);
+	if (chains.packed.problem)
+		prf_drop_chains(prf);
+	return chains.packed.problem;
 }

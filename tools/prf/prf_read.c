@@ -16,7 +16,7 @@
 /*
  * A file being parsed. @at never exceeds @size; inside a record, @size is the
  * end of its payload. @total sums up all execs, @placed all buckets, @unpacked
- * all NAMES records. @room is what CHAINS records may still take.
+ * all NAMES records.
  */
 struct in {
 	const uint8_t *data;
@@ -31,10 +31,8 @@ struct in {
 	bool has_hist;
 	bool has_symbols;
 	bool has_kernel;
-	bool has_calls;
 	bool has_chains;
 	size_t unpacked;
-	struct prf_room room;
 };
 
 static int fail(struct in *in, size_t offset, const char *text)
@@ -147,7 +145,7 @@ static int read_run(struct in *in)
 	prf->wall_ns = take64(in);
 	prf->period_ns = take64(in);
 	if (take_small(in, PRF_CLOCK_PERF_EVENT_OPEN, &prf->clock) ||
-	    take_small(in, PRF_FLAG_USER_ONLY | PRF_FLAG_RECORDS_LOST,
+	    take_small(in, in->version < 3 ? PRF_FLAGS_2 : PRF_FLAGS,
 		       &prf->flags) ||
 	    take_small(in, in->version == 1 ? PRF_SIGNALLED : PRF_RUNNING,
 		       &prf->exit_kind))
@@ -227,8 +225,6 @@ static int read_exec(struct in *in)
 	struct prf_exec numbers = {}, *exec;
 	const char *name, *reason, *cgroup = "";
 
-	if (in->prf->nr_blocks)
-		return fail(in, in->at, "an EXEC record after names");
 	if (want(in, in->version == 1 ? PRF_EXEC_SIZE_1 : PRF_EXEC_SIZE))
 		return -1;
 	numbers.pid = take32(in);
@@ -251,32 +247,7 @@ static int read_exec(struct in *in)
 	numbers.cgroup = exec->cgroup;
 	*exec = numbers;
 	in->has_kernel = false;
-	in->has_chains = false;
 	return 0;
-}
-
-/* How chains were counted, and how they ended */
-static int read_calls(struct in *in)
-{
-	uint64_t total = 0;
-	uint32_t flags;
-	size_t i;
-
-	if (in->has_calls || in->prf->nr)
-		return fail(in, in->at, "a CALLS record after another, or an EXEC");
-	if (want(in, PRF_CALLS_SIZE) ||
-	    take_small(in, PRF_FLAG_CALL_SITES, &flags))
-		return -1;
-	if (flags && flags != PRF_FLAG_CALL_SITES)
-		return fail(in, in->at - 4, "a number that has no meaning");
-	if (take_reserved(in))
-		return -1;
-	for (i = 0; i < PRF_CHAIN_ENDS; i++)
-		if (take_ticks(in, &in->prf->chains[i], &total))
-			return -1;
-	in->prf->flags |= PRF_FLAG_CHAINS | flags;
-	in->has_calls = true;
-	return take_padding(in);
 }
 
 static struct prf_exec *last_exec(struct in *in)
@@ -290,9 +261,8 @@ static int read_dso(struct in *in)
 	struct prf_dso numbers = { .bucket_bytes = 1 }, *dso;
 	const char *path;
 
-	if (!exec || in->prf->nr_blocks)
-		return fail(in, in->at, exec ? "a DSO record after names" :
-			    "a DSO record before any EXEC");
+	if (!exec)
+		return fail(in, in->at, "a DSO record before any EXEC");
 	if (want(in, PRF_DSO_SIZE))
 		return -1;
 	numbers.start = take64(in);
@@ -501,26 +471,27 @@ static int read_packed_names(struct in *in)
 
 static int read_chains(struct in *in)
 {
-	struct prf_exec *exec = last_exec(in);
-	size_t start = in->at, size;
+	size_t start = in->at, size, i;
+	uint64_t total = 0;
 	const char *problem;
 	uint8_t *data;
 
-	if (!exec || !in->has_calls)
-		return fail(in, start,
-			    "a CHAINS record before any CALLS or EXEC");
-	if (in->has_chains)
-		return fail(in, start, "a second CHAINS record of an exec");
-	data = take_packed(in, in->room.bytes, &size);
+	if (in->has_chains || !(in->prf->flags & PRF_FLAG_CHAINS))
+		return fail(in, start, in->has_chains ?
+			    "a second CHAINS record" :
+			    "chains in a profile without");
+	if (want(in, PRF_CHAINS_SIZE))
+		return -1;
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		if (take_ticks(in, &in->prf->chains[i], &total))
+			return -1;
+	data = take_packed(in, PRF_CHAINS_MOST, &size);
 	if (!data)
 		return -1;
-	in->room.bytes -= size;
-	problem = prf_add_chains(exec, data, size, &in->room);
-	free(data);
-	if (problem)
-		return fail(in, start, problem);
 	in->has_chains = true;
-	return take_padding(in);
+	problem = prf_add_chains(in->prf, data, size);
+	free(data);
+	return problem ? fail(in, start, problem) : take_padding(in);
 }
 
 static int skip(struct in *in)
@@ -529,11 +500,12 @@ static int skip(struct in *in)
 	return 0;
 }
 
-/* Chains agree with the buckets and kernel ticks of their exec: these come first */
+/* Names and chains are about all execs before them. */
 static bool comes_late(const struct in *in, uint32_t type)
 {
-	return in->has_chains && (type == PRF_DSO || type == PRF_HIST ||
-				  type == PRF_KERNEL);
+	return (in->has_chains || in->prf->nr_blocks) &&
+		(type == PRF_EXEC || type == PRF_DSO || type == PRF_HIST ||
+		 type == PRF_KERNEL);
 }
 
 /* Parse the payload of a record; skip unknown types. */
@@ -544,7 +516,8 @@ static int read_payload(struct in *in, uint32_t type)
 	if (!in->has_run)
 		return fail(in, in->at, "the first record is not RUN");
 	if (comes_late(in, type))
-		return fail(in, in->at, "a record of an exec after its chains");
+		return fail(in, in->at,
+			    "a record of an exec after names or chains");
 	switch (type) {
 	case PRF_EXEC:
 		return read_exec(in);
@@ -561,9 +534,7 @@ static int read_payload(struct in *in, uint32_t type)
 	case PRF_NAMES:
 		return in->version > 1 ? read_packed_names(in) : skip(in);
 	case PRF_CHAINS:
-		return in->version > 1 ? read_chains(in) : skip(in);
-	case PRF_CALLS:
-		return in->version > 1 ? read_calls(in) : skip(in);
+		return in->version > 2 ? read_chains(in) : skip(in);
 	default:
 		return skip(in);
 	}
@@ -645,7 +616,6 @@ int prf_read(const void *data, size_t size, struct prf *prf,
 		.size = size,
 		.prf = prf,
 		.error = error,
-		.room = PRF_ROOM,
 	};
 
 	memset(prf, 0, sizeof(*prf));

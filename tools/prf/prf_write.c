@@ -60,7 +60,7 @@ static void put_run(struct out *out, const struct prf *prf)
 	put64(out, prf->wall_ns);
 	put64(out, prf->period_ns);
 	put32(out, prf->clock);
-	put32(out, prf->flags & (PRF_FLAG_USER_ONLY | PRF_FLAG_RECORDS_LOST));
+	put32(out, prf->flags);
 	put32(out, prf->exit_kind);
 	put32(out, prf->exit_code);
 	put64(out, prf->cpu_ns);
@@ -137,15 +137,16 @@ static void put_dso(struct out *out, const struct prf_dso *dso)
 	pad(out, size);
 }
 
-static void put_hist(struct out *out, const struct prf_dso *dso)
+/* Where there are chains, they have the buckets. */
+static void put_hist(struct out *out, const struct prf_dso *dso, bool chains)
 {
-	size_t i;
+	size_t nr = chains ? 0 : dso->nr, i;
 
-	put_header(out, PRF_HIST,
-		   PRF_HIST_SIZE + dso->nr * sizeof(*dso->buckets), 0);
+	put_header(out, PRF_HIST, PRF_HIST_SIZE + nr * sizeof(*dso->buckets),
+		   0);
 	put32(out, dso->bucket_bytes);
 	put32(out, 0);
-	for (i = 0; i < dso->nr; i++) {
+	for (i = 0; i < nr; i++) {
 		put64(out, dso->buckets[i].offset);
 		put64(out, dso->buckets[i].count);
 	}
@@ -186,30 +187,26 @@ static void put_kernel(struct out *out, const struct prf_exec *exec)
 	put64(out, 0);
 }
 
-static void put_calls(struct out *out, const struct prf *prf)
-{
-	size_t i;
-
-	put_header(out, PRF_CALLS, PRF_CALLS_SIZE, 0);
-	put32(out, prf->flags & PRF_FLAG_CALL_SITES);
-	put32(out, 0);
-	for (i = 0; i < PRF_CHAIN_ENDS; i++)
-		put64(out, prf->chains[i]);
-}
-
-/* Write a record with compressed contents. Errors are in errno. */
-static int put_packed(struct out *out, enum prf_type type, const void *data,
+/*
+ * Write a record with compressed contents after a fixed part: @nr numbers. Errors
+ * are in errno.
+ */
+static int put_packed(struct out *out, enum prf_type type,
+		      const uint64_t *numbers, size_t nr, const void *data,
 		      size_t size)
 {
 	uLongf length = compressBound(size);
 	uint8_t *packed = malloc(length);
+	size_t i;
 
 	if (!packed || compress(packed, &length, data, size)) {
 		free(packed);
 		errno = ENOMEM;
 		return -1;
 	}
-	put_header(out, type, PRF_PACKED_SIZE, length);
+	put_header(out, type, nr * sizeof(*numbers) + PRF_PACKED_SIZE, length);
+	for (i = 0; i < nr; i++)
+		put64(out, numbers[i]);
 	put32(out, length);
 	put32(out, size);
 	put(out, packed, length);
@@ -218,18 +215,31 @@ static int put_packed(struct out *out, enum prf_type type, const void *data,
 	return 0;
 }
 
-static int put_chains(struct out *out, const struct prf_exec *exec,
-		      struct prf_room *room)
+static int put_chains(struct out *out, const struct prf *prf)
 {
 	size_t size;
-	void *data = prf_chains_pack(exec, &size, room);
+	void *data = prf_chains_pack(prf, &size);
 	int result;
 
 	if (!data)
 		return -1;
-	result = put_packed(out, PRF_CHAINS, data, size);
+	result = put_packed(out, PRF_CHAINS, prf->chains, PRF_CHAIN_ENDS, data,
+			    size);
 	free(data);
 	return result;
+}
+
+static int put_all_packed(struct out *out, const struct prf *prf)
+{
+	size_t i;
+
+	if (prf->flags & PRF_FLAG_CHAINS && put_chains(out, prf))
+		return -1;
+	for (i = 0; i < prf->nr_blocks; i++)
+		if (put_packed(out, PRF_NAMES, NULL, 0, prf->blocks[i].data,
+			       prf->blocks[i].size))
+			return -1;
+	return 0;
 }
 
 static void put_end(struct out *out)
@@ -262,35 +272,18 @@ static bool fits(const struct prf *prf)
 	return true;
 }
 
-/* Write an exec with all records that belong to it. Errors are in errno. */
-static int put_whole_exec(struct out *out, const struct prf_exec *exec,
-			  struct prf_room *room)
-{
-	size_t i;
-
-	put_exec(out, exec);
-	for (i = 0; i < exec->nr; i++) {
-		put_dso(out, &exec->dsos[i]);
-		put_hist(out, &exec->dsos[i]);
-		if (exec->dsos[i].nr_symbols)
-			put_symbols(out, &exec->dsos[i]);
-	}
-	put_kernel(out, exec);
-	return exec->nr_nodes ? put_chains(out, exec, room) : 0;
-}
-
 /**
  * prf_write() - write a run
  * @file: output stream; not closed
- * @prf: the run; with nodes, it has PRF_FLAG_CHAINS
+ * @prf: the run; its chains are written if it has PRF_FLAG_CHAINS
  *
  * Return: 0, or -1 with errno.
  */
 int prf_write(FILE *file, const struct prf *prf)
 {
 	struct out out = { .file = file, .crc = crc32_z(0, NULL, 0) };
-	struct prf_room room = PRF_ROOM;
-	size_t i;
+	bool chains = prf->flags & PRF_FLAG_CHAINS;
+	size_t i, j;
 
 	if (!fits(prf)) {
 		errno = EFBIG;
@@ -302,15 +295,21 @@ int prf_write(FILE *file, const struct prf *prf)
 	put_run(&out, prf);
 	if (prf->host.name)
 		put_host(&out, &prf->host);
-	if (prf->flags & PRF_FLAG_CHAINS)
-		put_calls(&out, prf);
-	for (i = 0; i < prf->nr; i++)
-		if (put_whole_exec(&out, &prf->execs[i], &room))
-			return -1;
-	for (i = 0; i < prf->nr_blocks; i++)
-		if (put_packed(&out, PRF_NAMES, prf->blocks[i].data,
-			       prf->blocks[i].size))
-			return -1;
+	for (i = 0; i < prf->nr; i++) {
+		const struct prf_exec *exec = &prf->execs[i];
+
+		put_exec(&out, exec);
+		for (j = 0; j < exec->nr; j++) {
+			put_dso(&out, &exec->dsos[j]);
+			put_hist(&out, &exec->dsos[j],
+				 chains && exec->nr_nodes);
+			if (exec->dsos[j].nr_symbols)
+				put_symbols(&out, &exec->dsos[j]);
+		}
+		put_kernel(&out, exec);
+	}
+	if (put_all_packed(&out, prf))
+		return -1;
 	put_end(&out);
 	return fflush(file) || ferror(file) ? -1 : 0;
 }

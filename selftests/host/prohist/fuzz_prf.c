@@ -65,25 +65,40 @@ static void read_native(const uint8_t *data, size_t size)
 	prf_free(&prf);
 }
 
-/* Nothing agrees with the ticks of nodes, but nodes without ticks are valid. */
+/* Two DSOs: one with few places, and one with all */
+static void add_exec(struct prf *prf, const char *name)
+{
+	struct prf_exec *exec = prf_add_exec(prf, name, "");
+	struct prf_dso *dso;
+	int i;
+
+	for (i = 0; exec && i < 2; i++) {
+		dso = prf_add_dso(exec, "dso");
+		if (!dso)
+			abort();
+		dso->end = i ? UINT64_MAX : 1 << 16;
+		dso->bucket_bytes = i ? 1 : 4;
+	}
+	exec->coarse = 100;
+}
+
+/* What can be read can be written. */
 static void read_chains(const uint8_t *data, size_t size)
 {
-	struct prf_room room = PRF_ROOM;
-	struct prf_dso dsos[] = {
-		{ .end = 1 << 16, .bucket_bytes = 4 },
-		{ .end = UINT64_MAX, .bucket_bytes = 1 },
-	};
-	struct prf_exec exec = { .nr = 2, .dsos = dsos, .coarse = 100 };
+	struct prf prf;
 	void *again;
 
-	if (prf_add_chains(&exec, data, size, &room))
-		return;
-	room = (struct prf_room)PRF_ROOM;
-	again = prf_chains_pack(&exec, &size, &room);
-	if (!again)
+	if (prf_init(&prf, ""))
 		abort();
-	free(again);
-	free(exec.nodes);
+	add_exec(&prf, "first");
+	add_exec(&prf, "second");
+	if (!prf_add_chains(&prf, data, size)) {
+		again = prf_chains_pack(&prf, &size);
+		if (!again)
+			abort();
+		free(again);
+	}
+	prf_free(&prf);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -297,22 +297,24 @@ TEST_F(prf, chains)
 	prf_free(&prf);
 }
 
-/* Return: what prf_add_chains() says of the contents of a CHAINS record. */
-static const char *try_chains(struct prf_exec *exec, const uint8_t *data,
-			      size_t size)
+/*
+ * Return: what prf_add_chains() says of the contents of a CHAINS record, for a run
+ * without buckets.
+ */
+static const char *try_chains(struct prf *prf, const uint8_t *data, size_t size)
 {
-	struct prf_room room = PRF_ROOM;
 	uint8_t *copy = malloc(size);
 	const char *problem;
+	size_t i;
 
 	if (!copy)
 		abort();
 	memcpy(copy, data, size);
-	free(exec->nodes);
-	exec->nodes = NULL;
-	exec->nr_nodes = 0;
-	problem = prf_add_chains(exec, copy, size, &room);
-	if (problem && (exec->nodes || exec->nr_nodes))
+	prf_drop_chains(prf);
+	for (i = 0; i < prf->execs[0].nr; i++)
+		prf->execs[0].dsos[i].nr = 0;
+	problem = prf_add_chains(prf, copy, size);
+	if (problem && (prf->execs[0].nodes || prf->execs[0].nr_nodes))
 		abort();
 	free(copy);
 	return problem;
@@ -321,22 +323,22 @@ static const char *try_chains(struct prf_exec *exec, const uint8_t *data,
 /* Every truncation is an error; every change of a byte an error or harmless. */
 TEST_F(prf, damaged_chains_do_no_harm)
 {
-	struct prf_exec *exec = &self->prf.execs[0];
-	struct prf_room room = PRF_ROOM;
 	size_t size, at;
-	uint8_t *data = prf_chains_pack(exec, &size, &room);
+	uint8_t *data = prf_chains_pack(&self->prf, &size);
 	int bits;
 
 	ASSERT_NE(NULL, data);
 	for (at = 0; at < size; at++)
-		EXPECT_NE(NULL, try_chains(exec, data, at));
+		EXPECT_NE(NULL, try_chains(&self->prf, data, at));
 	for (at = 0; at < size; at++)
 		for (bits = 1; bits < 256; bits++) {
 			data[at] ^= bits;
-			try_chains(exec, data, size);
+			try_chains(&self->prf, data, size);
 			data[at] ^= bits;
 		}
-	EXPECT_EQ(NULL, try_chains(exec, data, size));
+	EXPECT_EQ(NULL, try_chains(&self->prf, data, size));
+	EXPECT_EQ(1000, self->prf.execs[0].dsos[0].buckets[1].count);
+	EXPECT_EQ(8, self->prf.execs[0].dsos[0].buckets[1].offset);
 	free(data);
 }
 
@@ -354,32 +356,27 @@ static const char *read_changed(const struct prf *prf)
 	return result ? error.text : NULL;
 }
 
-TEST_F(prf, chains_have_the_ticks_of_the_buckets)
+TEST_F(prf, chains_agree_with_the_exec)
 {
 	struct prf_exec *exec = &self->prf.execs[0];
+	size_t size;
 
-#define BAD(member, wrong, text)					\
-	do {								\
-		uint64_t right = exec->member;				\
-									\
-		exec->member = wrong;					\
-		EXPECT_STREQ(text, read_changed(&self->prf));		\
-		exec->member = right;					\
-	} while (0)
 	EXPECT_EQ(NULL, read_changed(&self->prf));
-	BAD(nodes[1].count, 901, "chains with other ticks than the buckets");
-	BAD(nodes[1].count, 0, "chains with other ticks than the buckets");
-	BAD(nodes[0].count, 1, "chains with other ticks than the buckets");
-	BAD(nodes[1].offset, 12, "chains with other ticks than the buckets");
-	BAD(nodes[1].dso, 1, "chains with other ticks than the buckets");
-	BAD(nr_nodes, 7, "chains with other ticks than the buckets");
-	BAD(kernel_count, 5, "chains with other ticks in the kernel");
-	BAD(nodes[6].count, 7, "chains with other ticks in the kernel");
-	BAD(nodes[6].count, PRF_MOST + 1,
-	    "contents with a number that has no meaning");
-	BAD(nodes[2].below, 4, "chains with more ticks than had no room");
-	BAD(nodes[2].offset, 0x2000, "a frame outside its DSO");
-#undef BAD
+	exec->nodes[2].below = 3;
+	EXPECT_EQ(NULL, read_changed(&self->prf));
+	exec->nodes[2].below = 4;
+	EXPECT_STREQ("chains with more ticks than had no room",
+		     read_changed(&self->prf));
+	exec->nodes[2].below = 0;
+	exec->nodes[2].offset = 0x2000;
+	EXPECT_STREQ("a frame outside its DSO", read_changed(&self->prf));
+	exec->nodes[2].offset = 8;
+	exec->nodes[2].count--;
+	EXPECT_EQ(NULL, prf_chains_pack(&self->prf, &size));
+	EXPECT_EQ(EINVAL, errno);
+	exec->nodes[6].count++;
+	EXPECT_STREQ("chains with other ticks in the kernel",
+		     read_changed(&self->prf));
 }
 
 /* A chain of @depth frames of the second DSO, which has no ticks */
@@ -395,88 +392,76 @@ static void add_chain(struct prf_exec *exec, size_t depth)
 TEST_F(prf, chains_have_a_limit)
 {
 	struct prf_exec *exec = &self->prf.execs[0];
-	struct prf_room room = PRF_ROOM;
-	size_t size;
+	size_t size, i;
 
 	add_chain(exec, PRF_CHAIN_DEPTH);
 	EXPECT_EQ(NULL, read_changed(&self->prf));
 	ASSERT_NE(NULL, prf_add_node(exec, exec->nr_nodes, 1, 0, 0, 0));
-	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(NULL, prf_chains_pack(&self->prf, &size));
 	EXPECT_EQ(EFBIG, errno);
 	exec->nr_nodes--;
-	room = (struct prf_room){ 1000, exec->nr_nodes - 1, 100000 };
-	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
-	EXPECT_EQ(EFBIG, errno);
-	room = (struct prf_room){ 100000, exec->nr_nodes, 1000 };
-	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
-	EXPECT_EQ(EFBIG, errno);
-	room = (struct prf_room){ 1000, exec->nr_nodes, 100000 };
-	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	for (i = 0; i <= PRF_FRAMES_MOST / PRF_CHAIN_DEPTH; i++)
+		if (!prf_add_node(exec, 8 + PRF_CHAIN_DEPTH - 1, 1, 0, 0, 0))
+			abort();
+	EXPECT_EQ(NULL, prf_chains_pack(&self->prf, &size));
 	EXPECT_EQ(EFBIG, errno);
 	exec->nodes[0].caller = 3;
-	room = (struct prf_room)PRF_ROOM;
-	EXPECT_EQ(NULL, prf_chains_pack(exec, &size, &room));
+	EXPECT_EQ(NULL, prf_chains_pack(&self->prf, &size));
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* Contents that say so are refused, too: chain i has i frames */
+/* Contents that exceed the limits are refused, too. */
 TEST_F(prf, forged_chains_have_a_limit)
 {
-	/* No place; two nodes of the kernel, the second called by the first */
-	uint8_t two[] = { 0, 2, 0, 0, 0, 0, 0, 6, 0, 0, 0 };
-	struct prf_exec *exec = &self->prf.execs[0];
-	static uint8_t deep[4 * 512];
-	struct prf_room room;
-	size_t i;
+	/*
+	 * No place and no group; the first exec has so many nodes, in the kernel
+	 * and without ticks, and none of its DSOs has a group
+	 */
+	static uint8_t deep[4 * 512] = { 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0 };
+	static const uint8_t most[] = { 0, 0, 0x80, 0x80, 0x80, 2, 0, 0, 0, 0 };
+	static const uint8_t more[] = { 0, 0, 0x81, 0x80, 0x80, 2, 0, 0, 0, 0 };
 
-	for (i = 0; i < exec->nr; i++)
-		exec->dsos[i].nr = 0;
-	EXPECT_EQ(NULL, try_chains(exec, two, sizeof(two)));
-	for (i = 0; i < 3; i++) {
-		room = (struct prf_room){ 0, 2 - (i == 1), 3 - (i == 2) };
-		free(exec->nodes);
-		exec->nodes = NULL;
-		exec->nr_nodes = 0;
-		EXPECT_EQ(!i, !prf_add_chains(exec, two, sizeof(two), &room));
-	}
-	exec->kernel_count = 0;
-	deep[1] = 0x80 | 0x7f;
-	deep[2] = 1;
-	EXPECT_EQ(NULL, try_chains(exec, deep, 4 + 4 * 255));
-	deep[1] = 0x80;
-	deep[2] = 2;
+	self->prf.execs[0].kernel_count = 0;
+	deep[2] = 0x80 | 0x7f;
+	deep[3] = 1;
+	EXPECT_EQ(NULL, try_chains(&self->prf, deep, 10 + 4 * 255));
+	deep[2] = 0x80;
+	deep[3] = 2;
 	EXPECT_STREQ("a chain with too many frames",
-		     try_chains(exec, deep, 4 + 4 * 256));
+		     try_chains(&self->prf, deep, 10 + 4 * 256));
+	EXPECT_STREQ("contents that are cut short",
+		     try_chains(&self->prf, most, sizeof(most)));
+	EXPECT_STREQ("contents with a number that has no meaning",
+		     try_chains(&self->prf, more, sizeof(more)));
 }
 
 TEST_F(prf, packed_chains_are_checked)
 {
 	size_t chains = payload(self->data, PRF_CHAINS);
-	size_t calls = payload(self->data, PRF_CALLS);
+	size_t run = payload(self->data, PRF_RUN);
 	uint32_t size;
 
-	memcpy(&size, self->data + chains + 4, sizeof(size));
+	memcpy(&size, self->data + chains + 76, sizeof(size));
 	size = le32toh(size);
 #define BAD(at, number, bytes) \
 	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
-	BAD(chains, 0, 4);
-	BAD(chains, 0xffffffff, 4);
-	BAD(chains + 4, 0, 4);
-	BAD(chains + 4, size - 1, 4);
-	BAD(chains + 4, size + 1, 4);
-	BAD(chains + 4, PRF_CHAINS_MOST + 1, 4);
-	BAD(chains + 8, 0, 1);
-	BAD(calls, PRF_FLAG_CHAINS, 4);
-	BAD(calls, 2 * PRF_FLAG_CALL_SITES, 4);
-	BAD(calls + 4, 1, 4);
-	BAD(calls + 8, PRF_MOST, 8);
-	BAD(calls - 8, 77, 4);
-	BAD(calls - 8, PRF_HOST, 4);
+	BAD(run + 28, 0, 4);
+	BAD(run + 28, PRF_FLAGS + 1, 4);
+	BAD(chains, PRF_MOST, 8);
+	BAD(chains + 72, 0, 4);
+	BAD(chains + 72, 0xffffffff, 4);
+	BAD(chains + 76, 0, 4);
+	BAD(chains + 76, size - 1, 4);
+	BAD(chains + 76, size + 1, 4);
+	BAD(chains + 76, PRF_CHAINS_MOST + 1, 4);
+	BAD(chains + 80, 0, 1);
+	BAD(payload(self->data, PRF_HOST) - 8, PRF_CHAINS, 4);
+	BAD(payload(self->data, PRF_NAMES) - 8, PRF_CHAINS, 4);
 	EXPECT_EQ(0, try_with(self->data, self->size, chains - 8, 77, 4));
 #undef BAD
 }
 
-/* Move the last record of a type before the first of another one. */
+/* Move the first record of a type before the first of another one. */
 static void move(char *data, uint32_t type, uint32_t before)
 {
 	size_t from = payload(data, type) - 8, to = payload(data, before) - 8;
@@ -494,11 +479,11 @@ static void move(char *data, uint32_t type, uint32_t before)
 	free(copy);
 }
 
-/* Chains come after all that they must agree with. */
+/* Chains come after all execs. */
 TEST_F(prf, chains_come_last)
 {
 	static const uint32_t types[] = {
-		PRF_KERNEL, PRF_HIST, PRF_DSO, PRF_EXEC, PRF_CALLS,
+		PRF_KERNEL, PRF_HIST, PRF_DSO, PRF_EXEC,
 	};
 	size_t i;
 
@@ -506,6 +491,47 @@ TEST_F(prf, chains_come_last)
 		move(self->data, PRF_CHAINS, types[i]);
 		EXPECT_EQ(-1, try_with(self->data, self->size, 12, 0, 4));
 	}
+}
+
+/* Execs of one program share its places, also where it is mapped twice. */
+TEST_F(prf, execs_share_places)
+{
+	struct prf_error error;
+	struct prf_exec *exec;
+	struct prf_dso *dso;
+	struct prf prf;
+	size_t i, size;
+	char *data;
+
+	for (i = 1; i <= 3; i++) {
+		exec = prf_add_exec(&self->prf, "/bin/program", "");
+		for (; exec && exec->nr < i; ) {
+			dso = prf_add_dso(exec, "/bin/program");
+			ASSERT_NE(NULL, dso);
+			dso->start = exec->nr << 12;
+			dso->end = dso->start + 0x1000 + i;
+			dso->kind = PRF_LIBRARY;
+			dso->bucket_bytes = 4;
+			ASSERT_EQ(0, prf_add_bucket(dso, 0x10 * i, i));
+			ASSERT_NE(NULL, prf_add_node(exec, 0, exec->nr - 1,
+						     0x10 * i, i, 0));
+		}
+	}
+	data = sample_file(&self->prf, &size);
+	ASSERT_EQ(0, prf_read(data, size, &prf, &error)) {
+		TH_LOG("%s", error.text);
+	}
+	for (i = 1; i <= 3; i++) {
+		exec = &prf.execs[1 + i];
+		ASSERT_EQ(i, exec->nr_nodes);
+		EXPECT_EQ(i - 1, exec->nodes[i - 1].dso);
+		EXPECT_EQ(0x10 * i, exec->nodes[i - 1].offset);
+		ASSERT_EQ(1, exec->dsos[i - 1].nr);
+		EXPECT_EQ(0x10 * i, exec->dsos[i - 1].buckets[0].offset);
+		EXPECT_EQ(i, exec->dsos[i - 1].buckets[0].count);
+	}
+	free(data);
+	prf_free(&prf);
 }
 
 /* Remove the bytes that version 2 has added. Return: the length without. */
@@ -544,6 +570,13 @@ static size_t as_version_1(char *data, size_t size)
 	return to;
 }
 
+/* Write the profile without chains, with the buckets in their own records. */
+static char *sample_flat(struct prf *prf, size_t *size)
+{
+	prf->flags = PRF_FLAG_USER_ONLY;
+	return sample_file(prf, size);
+}
+
 /*
  * Version 1 has no cgroup, so nothing but padding may follow the reason; it has
  * no functions of the kernel, and skips their names.
@@ -557,7 +590,7 @@ TEST_F(prf, version_1)
 	free(self->data);
 	exec->dsos[2].kind = PRF_LIBRARY;
 	ASSERT_EQ(0, prf_set_cgroup(exec, ""));
-	self->data = sample_file(&self->prf, &self->size);
+	self->data = sample_flat(&self->prf, &self->size);
 	self->size = as_version_1(self->data, self->size);
 	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error)) {
 		TH_LOG("%s at %llu", error.text,
@@ -578,8 +611,6 @@ TEST_F(prf, version_1)
 	ASSERT_EQ(3, prf.execs[0].nr);
 	EXPECT_EQ(1004, prf_dso_ticks(&prf.execs[0].dsos[0]));
 	EXPECT_EQ(0, prf.execs[0].dsos[2].nr_symbols);
-	EXPECT_EQ(0, prf.execs[0].nr_nodes);
-	EXPECT_EQ(PRF_FLAG_USER_ONLY, prf.flags);
 	prf_free(&prf);
 
 #define BAD(at, number, bytes) \
@@ -588,6 +619,17 @@ TEST_F(prf, version_1)
 	BAD(payload(self->data, PRF_EXEC) + 100, 1, 4);
 	BAD(payload(self->data, PRF_DSO) + 24, PRF_KERNEL_TEXT, 4);
 #undef BAD
+}
+
+/* Version 2 has no chains, and skips their record. */
+TEST_F(prf, version_2)
+{
+	size_t run = payload(self->data, PRF_RUN);
+
+	EXPECT_EQ(-1, try_with(self->data, self->size, 8, 2, 4));
+	self->data[run + 28] = PRF_FLAG_USER_ONLY;
+	EXPECT_EQ(-1, try_with(self->data, self->size, 8, 3, 4));
+	EXPECT_EQ(0, try_with(self->data, self->size, 8, 2, 4));
 }
 
 TEST_F(prf, every_truncation_is_an_error)
@@ -627,21 +669,25 @@ TEST_F(prf, changes_with_the_right_checksum_do_no_harm)
 
 TEST_F(prf, numbers_without_meaning_are_errors)
 {
-	size_t run = payload(self->data, PRF_RUN);
-	size_t exec = payload(self->data, PRF_EXEC);
-	size_t dso = payload(self->data, PRF_DSO);
-	size_t hist = payload(self->data, PRF_HIST);
-	size_t symbols = payload(self->data, PRF_SYMBOLS);
+	size_t run, exec, dso, hist, symbols;
+
+	free(self->data);
+	self->data = sample_flat(&self->prf, &self->size);
+	run = payload(self->data, PRF_RUN);
+	exec = payload(self->data, PRF_EXEC);
+	dso = payload(self->data, PRF_DSO);
+	hist = payload(self->data, PRF_HIST);
+	symbols = payload(self->data, PRF_SYMBOLS);
 
 #define BAD(at, number, bytes) \
 	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
 	EXPECT_EQ(0, try_with(self->data, self->size, run, 1, 8));
 	BAD(8, 0, 4);
-	BAD(8, 3, 4);
+	BAD(8, 4, 4);
 	BAD(12, 1, 4);
 	BAD(run + 24, 0, 4);
 	BAD(run + 24, 4, 4);
-	BAD(run + 28, 4, 4);
+	BAD(run + 28, PRF_FLAGS + 1, 4);
 	BAD(run + 32, 3, 4);
 	BAD(run + 48, PRF_MOST + 1, 8);
 	BAD(run + 56, PRF_MOST + 1, 8);
@@ -689,9 +735,8 @@ TEST_F(prf, sums_have_a_limit)
 	uint64_t lost = PRF_MOST - 5;
 
 	free(self->data);
-	self->prf.execs[0].nr_nodes = 0;
 	self->prf.execs[1].lost = 5;
-	self->data = sample_file(&self->prf, &self->size);
+	self->data = sample_flat(&self->prf, &self->size);
 	EXPECT_EQ(0, try_with(self->data, self->size, hist + 16,
 			      PRF_MOST - others, 8));
 	EXPECT_EQ(-1, try_with(self->data, self->size, hist + 16,
