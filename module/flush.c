@@ -272,7 +272,7 @@ static int profil_flush_round(struct profil_session *session)
 
 static unsigned long profil_flush_delay(const struct profil_session *session)
 {
-	u64 periods_ns = (u64)session->config->period_ns * PROFIL_FLUSH_PERIODS;
+	u64 periods_ns = (u64)session->sink.period_ns * PROFIL_FLUSH_PERIODS;
 
 	if (READ_ONCE(session->pending.nr) >= PROFIL_FLUSH_AT_ONCE)
 		return 0;
@@ -456,7 +456,11 @@ struct profil_session *profil_session_create(struct profil_config *config,
 	file->running++;
 	spin_unlock(&file->lock);
 	session->user = profil_user_hold(user);
-	session->state = PROFIL_STATE_ON;
+	session->sink = (struct profil_sink) {
+		.slot = PROFIL_SLOT_PROFILE,
+		.state = PROFIL_STATE_ON,
+		.period_ns = config->period_ns,
+	};
 	refcount_set(&session->refs, 1);
 	mutex_init(&session->flush);
 	profil_pending_setup(session);
@@ -473,7 +477,7 @@ struct profil_session *profil_session_create(struct profil_config *config,
 void profil_session_stop(struct profil_session *session)
 {
 	profil_flush_last(session);
-	cmpxchg(&session->state, PROFIL_STATE_ON, PROFIL_STATE_OFF);
+	cmpxchg(&session->sink.state, PROFIL_STATE_ON, PROFIL_STATE_OFF);
 	profil_session_record(session);
 }
 

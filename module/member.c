@@ -231,7 +231,7 @@ static bool profil_is_taken(const struct profil_watcher *watcher,
 	struct profil_member *member;
 
 	profil_for_each_member(member, signal)
-		if (member->watcher->slot == watcher->slot &&
+		if (member->watcher->sink.slot == watcher->sink.slot &&
 		    member->image != PROFIL_MEMBER_OFF)
 			return true;
 	return false;
@@ -257,7 +257,7 @@ profil_member_new(struct profil_watcher *watcher,
 	if (!profil_member_charge(watcher, signal))
 		return ERR_PTR(-ENOSPC);
 	raw_spin_lock(&watcher->lock);
-	if (READ_ONCE(watcher->state) == PROFIL_STATE_ON &&
+	if (READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON &&
 	    watcher->nr_members < room)
 		free = watcher->free_members;
 	if (free) {
@@ -276,7 +276,7 @@ profil_member_new(struct profil_watcher *watcher,
 
 static void profil_member_add(struct profil_member *member, u32 image)
 {
-	/* Pairs with the acquire in profil_reader_update(). */
+	/* Pairs with the acquire in profil_interval_update(). */
 	smp_store_release(&member->image, image);
 	hlist_add_head_rcu(&member->node, profil_member_bucket(member->signal));
 }
@@ -714,7 +714,7 @@ static int profil_wide_add(struct profil_watcher *watcher)
 
 	raw_spin_lock_irq(&profil_member_lock);
 	list_for_each_entry(other, &profil_wide, wide)
-		if (other->slot == watcher->slot &&
+		if (other->sink.slot == watcher->sink.slot &&
 		    (profil_watcher_is_perfmon(other) ||
 		     profil_user_payer(other->user) ==
 		     profil_user_payer(watcher->user)))

@@ -6,7 +6,6 @@
  *
  * Context: see each function. Lock: profil_clock_mutex.
  */
-#include <linux/jump_label.h>
 #include <linux/tracepoint.h>
 #include <trace/events/cgroup.h>
 #include <trace/events/sched.h>
@@ -91,8 +90,6 @@ static void profil_probes_unregister(unsigned int nr)
 
 	if (profil_nr_probes <= nr)
 		return;
-	if (nr < PROFIL_PROBES_OF_WATCHES)
-		static_branch_disable(&profil_is_watching);
 	while (profil_nr_probes > nr) {
 		probe = &profil_probes[--profil_nr_probes];
 		tracepoint_probe_unregister(probe->tracepoint, probe->function,
@@ -120,12 +117,11 @@ static int profil_probes_register(unsigned int nr)
 		}
 		profil_nr_probes++;
 	}
-	if (nr == PROFIL_PROBES_OF_WATCHES) {
-		static_branch_enable(&profil_is_watching);
-		/* A process that found no probe is found among the tasks */
+	/* A process that found no probe is found among the tasks */
+	if (nr == PROFIL_PROBES_OF_WATCHES)
 		tracepoint_synchronize_unregister();
-	}
-	profil_clock_look();
+	if (!before)
+		profil_clock_look();
 	return 0;
 }
 

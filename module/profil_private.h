@@ -166,6 +166,31 @@ profil_config_address(const struct profil_config *config, u32 region, u64 index)
 	return config->map.counters[region].base + (index << config->map.width_shift);
 }
 
+/* What takes ticks: sessions and watches */
+
+/*
+ * Each CPU has one interval for the session of the address space that it runs,
+ * and one for each kind of watch that a process may be in at a time: of its own,
+ * or of many processes; by an ordinary user, or by one with CAP_PERFMON. So one
+ * user's watch is in the way of another's only if both may inspect the process.
+ */
+#define PROFIL_SLOT_WIDE	1u	/* a bit of a watch's slot */
+#define PROFIL_SLOT_PERFMON	2u	/* the same */
+#define PROFIL_SLOT_PROFILE	4u
+#define PROFIL_SLOTS		5u
+
+/**
+ * struct profil_sink - what a session and a watch have in common
+ * @slot: the interval of each CPU in which it takes ticks
+ * @state: enum profil_state
+ * @period_ns: mean time between ticks
+ */
+struct profil_sink {
+	u32 slot;
+	u32 state;
+	u32 period_ns;
+};
+
 /* session.c: stats of sessions */
 
 /**
@@ -245,9 +270,9 @@ struct profil_pending {
 /**
  * struct profil_session - from PROFIL_IOC_SET, or from the fork that inherited
  * it, to its end
+ * @sink: slot, state and period
  * @config: its parsed request; a reference
  * @mm: its address space; a reference to the structure, not to the memory
- * @state: enum profil_state
  * @refs: one for being published, one for each caller or work that uses it
  * @outside: ticks that belong to no region
  * @outside_kernel: of these, those taken in kernel mode
@@ -267,9 +292,9 @@ struct profil_pending {
  * @stats takes @flush.
  */
 struct profil_session {
+	struct profil_sink sink;
 	struct profil_config *config;
 	struct mm_struct *mm;
-	u32 state;
 	refcount_t refs;
 	atomic64_t outside;
 	atomic64_t outside_kernel;
@@ -292,16 +317,23 @@ void profil_session_read(struct profil_session *session,
 			 struct profil_region_status *regions, u32 nr);
 void profil_session_record(struct profil_session *session);
 
+static inline struct profil_session *
+profil_sink_session(struct profil_sink *sink)
+{
+	return container_of(sink, struct profil_session, sink);
+}
+
 static inline bool profil_session_is_on(const struct profil_session *session)
 {
-	return READ_ONCE(session->state) == PROFIL_STATE_ON;
+	return READ_ONCE(session->sink.state) == PROFIL_STATE_ON;
 }
 
 /* A counter has reached its maximum: the end under System V's rule. */
 static inline void profil_session_full(struct profil_session *session)
 {
 	if (session->config->flags & PROFIL_SET_SVR4_STOP)
-		cmpxchg(&session->state, PROFIL_STATE_ON, PROFIL_STATE_FULL);
+		cmpxchg(&session->sink.state, PROFIL_STATE_ON,
+			PROFIL_STATE_FULL);
 }
 
 static inline bool profil_region_is_on(const struct profil_session *session,
@@ -397,9 +429,18 @@ void profil_ctx_unlock(struct profil_ctx *ctx);
 struct profil_session *profil_ctx_session(struct profil_ctx *ctx);
 void profil_ctx_replace(struct profil_ctx *ctx, struct profil_session *session);
 
+/*
+ * Of the lower half of an address: as good as all of it, and less to compute in
+ * each context switch.
+ */
+static inline u32 profil_hash(const void *key, unsigned int bits)
+{
+	return hash_32((u32)(unsigned long)key, bits);
+}
+
 static inline struct hlist_head *profil_ctx_bucket(const struct mm_struct *mm)
 {
-	return &profil_ctxs[hash_long((unsigned long)mm, PROFIL_CTX_BITS)];
+	return &profil_ctxs[profil_hash(mm, PROFIL_CTX_BITS)];
 }
 
 /**

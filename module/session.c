@@ -72,10 +72,10 @@ void profil_session_read(struct profil_session *session,
 	struct profil_region_status region = { 0 };
 	u32 i;
 
-	status->state = READ_ONCE(session->state);
+	status->state = READ_ONCE(session->sink.state);
 	status->flags = config->flags;
 	status->width = config->width;
-	status->period_ns = config->period_ns;
+	status->period_ns = session->sink.period_ns;
 	status->nr_regions = config->map.nr_regions;
 	status->cpu_time_ns = atomic64_read(&session->cpu_ns);
 	status->unfollowed = atomic64_read(&session->unfollowed);

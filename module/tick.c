@@ -7,7 +7,9 @@
  * address space: opened when that is switched in, closed when it is switched
  * out. Interrupts find the program counter; they count the ticks that fell
  * since the last one, and so does closing. However late an interrupt comes, no
- * tick is lost, and none goes to the wrong program.
+ * tick is lost, and none goes to the wrong program. There is one interval for
+ * the profile of the address space, and one for each watch of the process. What
+ * takes the ticks of an interval is its sink, a session or a watch.
  *
  * A CPU whose interrupt finds no interval is parked: it gets no further one
  * until a profiled address space is switched in.
@@ -27,7 +29,6 @@
 
 #include <linux/cpuhotplug.h>
 #include <linux/hrtimer.h>
-#include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -62,65 +63,50 @@
 #define PROFIL_PERF_THROTTLED	(~0ULL)
 
 /**
- * struct profil_interval - while a CPU runs what one profile or watch counts
+ * struct profil_interval - while a CPU runs what one sink takes the ticks of
+ * @sink: the session or watch, or NULL if the interval is not open; other CPUs
+ *	read it
+ * @member: the process in the watch; NULL for a session
+ * @image: of the process, as of the last tick or switch
  * @since: when it was opened, or the CPU time last read
  * @schedule: the ticks, with the period of the last interval
  */
 struct profil_interval {
-	u64 since;
-	struct profil_schedule schedule;
-};
-
-/**
- * struct profil_reader - one watch that may count what a CPU runs
- * @watcher: the watch, or NULL if the interval is not open; other CPUs read it
- * @member: the process in it, if the interval is open
- * @image: of the process, as of the last tick or switch
- * @interval: the interval
- */
-struct profil_reader {
-	struct profil_watcher *watcher;
+	struct profil_sink *sink;
 	struct profil_member *member;
 	u32 image;
-	struct profil_interval interval;
+	u64 since;
+	struct profil_schedule schedule;
 } ____cacheline_aligned;
-
-/* The bits of a CPU's intervals: its session's, and those of all watches. */
-#define PROFIL_OWN	BIT(PROFIL_SLOTS)
-#define PROFIL_WATCHES	(PROFIL_OWN - 1)
 
 /**
  * struct profil_cpu - of one CPU
- * @running: address space of the task that runs, as of the last context switch
- *	that was watched; other CPUs read it
+ * @mm: address space of the task that runs, as of the last context switch that
+ *	was watched; other CPUs read it
  * @signal: its process; other CPUs read it
- * @session: the session that is counted; valid if PROFIL_OWN is open
- * @open: bit mask of the intervals that are open: those of the @readers by slot,
- *	and PROFIL_OWN
+ * @open: bit mask of the intervals that are open
  * @armed: time of the next interrupt, PROFIL_PARKED or PROFIL_OFFLINE
- * @interval: of @session
  * @event: perf's counter, or NULL to use @timer
  * @timer: used without @event
  * @rearm: arms @event when perf has throttled it
- * @refresh: brings the CPU up to date with the watches of what it runs
- * @readers: the watches, by their slot
+ * @refresh: brings the CPU up to date with what it runs
+ * @intervals: by the slots of their sinks
  *
- * PROFIL_OWN is open only if @running is the address space of @session, and that
- * of a reader only if it watches @signal: or did until its leader was freed, while
- * another thread goes on to its end here.
+ * The interval of a session is open only if its address space is @mm, or was
+ * until an exec that is under way; that of a watch only if it watches @signal,
+ * or did until its leader was freed, while another thread goes on to its end
+ * here.
  */
 struct profil_cpu {
-	struct mm_struct *running;
+	struct mm_struct *mm;
 	struct signal_struct *signal;
-	struct profil_session *session;
 	unsigned long open;
 	u64 armed;
-	struct profil_interval interval;
 	struct perf_event *event;
 	struct hrtimer timer;
 	struct irq_work rearm;
 	call_single_data_t refresh;
-	struct profil_reader readers[PROFIL_SLOTS];
+	struct profil_interval intervals[PROFIL_SLOTS];
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct profil_cpu, profil_cpus);
@@ -128,8 +114,6 @@ static DEFINE_PER_CPU_ALIGNED(struct profil_cpu, profil_cpus);
 static enum profil_clock profil_clock;
 static u64 profil_secret[2];
 static int profil_hotplug_state;
-
-DEFINE_STATIC_KEY_FALSE(profil_is_watching);
 
 static DEFINE_MUTEX(profil_ipi_mutex);
 
@@ -223,88 +207,74 @@ static noinline void profil_count_kernel(struct profil_session *session, u32 nr)
 		profil_count(session, pc, nr, false);
 }
 
+/*
+ * Count @nr ticks of a session; @regs is what the interrupt has interrupted, or
+ * NULL if nobody knows.
+ */
+static __always_inline void profil_session_tick(struct profil_session *session,
+						u32 nr, struct pt_regs *regs)
+{
+	/* Without registers: a CPU that goes offline runs its timers */
+	if (likely(regs && user_mode(regs)))
+		profil_count(session, instruction_pointer(regs), nr, true);
+	else
+		profil_count_kernel(session, nr);
+}
+
 /* --- intervals; everything here with hard interrupts off */
 
-/* Precision does not matter beyond 32 bits of ticks at once. */
-static inline u32 profil_clamp(u64 nr)
+static __always_inline void
+profil_interval_count(const struct profil_interval *interval, u64 nr,
+		      struct pt_regs *regs)
 {
-	return min_t(u64, nr, U32_MAX);
+	/* Precision does not matter beyond 32 bits of ticks at once. */
+	u32 ticks = min_t(u64, nr, U32_MAX);
+
+	if (unlikely(interval->member))
+		profil_table_tick(profil_sink_watcher(interval->sink),
+				  interval->image, ticks, regs);
+	else
+		profil_session_tick(profil_sink_session(interval->sink), ticks,
+				    regs);
 }
 
-static void profil_interval_close(struct profil_cpu *cpu, u64 now)
+/* Add the CPU time since the last call. */
+static void profil_interval_account(struct profil_interval *interval, u64 now)
 {
-	struct profil_session *session = cpu->session;
-	u64 nr = profil_schedule_advance(&cpu->interval.schedule, now);
+	u64 ns = now - interval->since;
 
-	if (unlikely(nr) && profil_session_is_on(session))
-		profil_count_kernel(session, profil_clamp(nr));
-	atomic64_add(now - cpu->interval.since, &session->cpu_ns);
-	cpu->open &= ~PROFIL_OWN;
-}
-
-/* The image has had the CPU since the last call. */
-static void profil_reader_account(struct profil_reader *reader, u64 now)
-{
-	struct profil_watcher *watcher = reader->watcher;
-
-	profil_table_add(&watcher->images[reader->image].cpu_time_ns,
-			 now - reader->interval.since);
-	reader->interval.since = now;
-}
-
-/*
- * What the interval of a watch is open for ends: count the ticks that are due,
- * in the kernel, and the time.
- */
-static void profil_reader_end(struct profil_reader *reader, u64 now)
-{
-	u64 nr = profil_schedule_advance(&reader->interval.schedule, now);
-
-	if (unlikely(nr))
-		profil_table_tick(reader->watcher, reader->image,
-				  profil_clamp(nr), NULL);
-	profil_reader_account(reader, now);
-}
-
-static void profil_reader_close(struct profil_cpu *cpu, u32 slot, u64 now)
-{
-	profil_reader_end(&cpu->readers[slot], now);
-	cpu->open &= ~BIT(slot);
-	/* Pairs with the acquire in profil_cpu_runs_watched(). */
-	smp_store_release(&cpu->readers[slot].watcher, NULL);
-}
-
-/* Return: the time, once for all that a context switch changes at that time. */
-static __always_inline u64 profil_now(u64 *now)
-{
-	if (!*now)
-		*now = ktime_get_ns();
-	return *now;
+	if (interval->member)
+		profil_table_add(&profil_sink_watcher(interval->sink)->
+				 images[interval->image].cpu_time_ns, ns);
+	else
+		atomic64_add(ns, &profil_sink_session(interval->sink)->cpu_ns);
+	interval->since = now;
 }
 
 /*
- * From a process in a watch to another task: the interval stays open if that is
- * in the same watch. If it has the same image, nothing needs the time: a tick
- * that is due is counted by the interrupt that is about to come.
+ * What the interval is open for ends: count the ticks that are due, in the
+ * kernel, and the time. A session that is full takes no more.
  */
-static __always_inline void profil_reader_pass(struct profil_cpu *cpu, u32 slot,
-					       const struct task_struct *next,
-					       u64 *now)
+static void profil_interval_end(struct profil_interval *interval, u64 now)
 {
-	struct profil_reader *reader = &cpu->readers[slot];
-	struct profil_member *member =
-		profil_member_find(reader->watcher, next->signal);
-	u32 image = member ? READ_ONCE(member->image) : PROFIL_MEMBER_OFF;
+	u64 nr = profil_schedule_advance(&interval->schedule, now);
 
-	if (image != reader->image) {
-		if (!profil_is_image_on(image)) {
-			profil_reader_close(cpu, slot, profil_now(now));
-			return;
-		}
-		profil_reader_end(reader, profil_now(now));
-		reader->image = image;
-	}
-	reader->member = member;
+	if (unlikely(nr) &&
+	    READ_ONCE(interval->sink->state) != PROFIL_STATE_FULL)
+		profil_interval_count(interval, nr, NULL);
+	profil_interval_account(interval, now);
+}
+
+static void profil_interval_close(struct profil_cpu *cpu,
+				  struct profil_interval *interval, u64 now)
+{
+	profil_interval_end(interval, now);
+	cpu->open &= ~BIT(interval->sink->slot);
+	/*
+	 * Other CPUs free a sink when no CPU has an interval of it. Pairs with
+	 * the acquires in profil_cpu_runs() and profil_cpu_runs_watched().
+	 */
+	smp_store_release(&interval->sink, NULL);
 }
 
 /*
@@ -331,10 +301,10 @@ static void profil_arm(struct profil_cpu *cpu, u64 now)
 }
 
 static void profil_interval_begin(struct profil_cpu *cpu,
-				  struct profil_interval *interval,
-				  u32 period_ns, u64 now)
+				  struct profil_interval *interval, u64 now)
 {
 	struct profil_schedule *schedule = &interval->schedule;
+	u32 period_ns = interval->sink->period_ns;
 
 	interval->since = now;
 	if (likely(schedule->period_ns == period_ns))
@@ -348,193 +318,204 @@ static void profil_interval_begin(struct profil_cpu *cpu,
 	}
 }
 
-static void profil_interval_open(struct profil_cpu *cpu,
-				 struct profil_session *session, u64 now)
+/* @member, @image: of the process, for a watch; NULL and 0 for a session */
+static noinline void profil_interval_open(struct profil_cpu *cpu,
+					  struct profil_sink *sink,
+					  struct profil_member *member,
+					  u32 image, u64 now)
 {
-	cpu->session = session;
-	cpu->open |= PROFIL_OWN;
-	profil_interval_begin(cpu, &cpu->interval, session->config->period_ns,
-			      now);
-}
-
-/*
- * The member may have got another image, or have left; or it is that of another
- * process by now, since the leader of this one has been freed.
- *
- * Return: whether the interval goes on.
- */
-static bool profil_reader_update(struct profil_cpu *cpu, u32 slot, u64 now)
-{
-	struct profil_reader *reader = &cpu->readers[slot];
-	struct profil_member *member = reader->member;
-	/* Pairs with the release in profil_member_add(). */
-	u32 image = smp_load_acquire(&member->image);
-
-	if (!profil_is_image_on(image) ||
-	    READ_ONCE(member->signal) != cpu->signal ||
-	    READ_ONCE(reader->watcher->state) != PROFIL_STATE_ON) {
-		profil_reader_close(cpu, slot, now);
-		return false;
-	}
-	profil_reader_account(reader, now);
-	reader->image = image;
-	return true;
-}
-
-static noinline void profil_reader_open(struct profil_cpu *cpu,
-					struct profil_member *member, u32 image,
-					u64 now)
-{
-	u32 slot = member->watcher->slot;
-	struct profil_reader *reader = &cpu->readers[slot];
+	struct profil_interval *interval = &cpu->intervals[sink->slot];
 
 	/*
-	 * Either this CPU finds that the watch has ended, or the refresh at its
+	 * Either this CPU finds that a watch has ended, or the refresh at its
 	 * end finds the watch here, though the member may be gone by then.
 	 */
-	smp_store_mb(reader->watcher, member->watcher);
-	if (READ_ONCE(member->watcher->state) != PROFIL_STATE_ON) {
-		WRITE_ONCE(reader->watcher, NULL);
+	smp_store_mb(interval->sink, sink);
+	if (READ_ONCE(sink->state) != PROFIL_STATE_ON) {
+		WRITE_ONCE(interval->sink, NULL);
 		return;
 	}
-	reader->member = member;
-	reader->image = image;
-	cpu->open |= BIT(slot);
-	profil_interval_begin(cpu, &reader->interval,
-			      member->watcher->period_ns, now);
+	interval->member = member;
+	interval->image = image;
+	cpu->open |= BIT(sink->slot);
+	profil_interval_begin(cpu, interval, now);
 }
 
 /*
  * The session that counts an address space, if it is on. It cannot be freed
  * before interrupts are on again: its end waits for a refresh of this CPU.
+ * Kernel threads only borrow an address space.
  */
-static struct profil_session *profil_find_session(const struct mm_struct *mm)
+static struct profil_session *profil_on_session(const struct profil_ctx *ctx,
+						const struct task_struct *task)
 {
 	struct profil_session *session;
-	struct profil_ctx *ctx = profil_ctx_find(mm);
 
-	if (!ctx)
+	if (!ctx || task->flags & PF_KTHREAD)
 		return NULL;
 	session = rcu_dereference_sched(ctx->session);
 	return session && profil_session_is_on(session) ? session : NULL;
 }
 
-/* Kernel threads only borrow an address space. */
-static struct mm_struct *profil_task_mm(const struct task_struct *task)
+static struct profil_session *profil_current_session(void)
 {
-	return task->flags & PF_KTHREAD ? NULL : task->mm;
-}
-
-/* Open the intervals of the watches of a process that are not open. */
-static __always_inline void
-profil_cpu_open_watches(struct profil_cpu *cpu, const struct task_struct *task,
-			u64 *now)
-{
-	struct profil_member *member;
-
-	profil_for_each_member(member, task->signal) {
-		u32 image = READ_ONCE(member->image);
-
-		if (profil_is_image_on(image) &&
-		    !(cpu->open & BIT(member->watcher->slot)))
-			profil_reader_open(cpu, member, image, profil_now(now));
-	}
+	return profil_on_session(profil_ctx_find(current->mm), current);
 }
 
 /*
- * From or to an address space that may be profiled, or a process that may be
- * watched.
+ * Bring an interval of the task that runs up to date with its sink, and the sink
+ * with the CPU time. The member may have got another image, or have left; or it
+ * is that of another process by now, since the leader of this one has been freed.
+ *
+ * Return: whether the interval goes on.
  */
-static noinline void profil_cpu_switch(const struct task_struct *next)
+static bool profil_interval_update(struct profil_cpu *cpu,
+				   struct profil_interval *interval, u64 now)
 {
-	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
-	struct profil_session *session = NULL;
-	unsigned long open;
-	u64 now = 0;
+	struct profil_member *member = interval->member;
+	bool on = READ_ONCE(interval->sink->state) == PROFIL_STATE_ON;
+	u32 image = 0;
 
-	if (cpu->open & PROFIL_OWN)
-		profil_interval_close(cpu, profil_now(&now));
-	for (open = cpu->open; open; open &= open - 1)
-		profil_reader_pass(cpu, __ffs(open), next, &now);
-	/*
-	 * Other CPUs may learn that this one has left an address space or a
-	 * watch only when the interval is closed: they free a session when no
-	 * CPU runs by it. Pairs with the acquire in profil_cpu_runs().
-	 */
-	smp_store_release(&cpu->running, next->mm);
-	/* Pairs with the acquire in profil_cpu_runs_watched(). */
-	smp_store_release(&cpu->signal, next->signal);
-
-	/*
-	 * Pairs with the barriers in profil_clock_refresh() and
-	 * profil_clock_refresh_watch(): either this CPU finds the new session or
-	 * member, or their refresh finds this CPU running it.
-	 */
-	smp_mb();
-	if (!hlist_empty(profil_ctx_bucket(next->mm)) && profil_task_mm(next))
-		session = profil_find_session(next->mm);
-	if (session)
-		profil_interval_open(cpu, session, profil_now(&now));
-	profil_cpu_open_watches(cpu, next, &now);
+	if (member) {
+		/* Pairs with the release in profil_member_add(). */
+		image = smp_load_acquire(&member->image);
+		on = on && profil_is_image_on(image) &&
+		     READ_ONCE(member->signal) == cpu->signal;
+	} else {
+		on = on && profil_current_session() ==
+			   profil_sink_session(interval->sink);
+	}
+	if (!on) {
+		profil_interval_close(cpu, interval, now);
+		return false;
+	}
+	profil_interval_account(interval, now);
+	interval->image = image;
+	return true;
 }
 
-/* The same where there may be a watch, too. */
-static __always_inline void
-profil_watching_switch(const struct task_struct *next)
+/* Return: the time, once for all that a context switch changes at that time. */
+static __always_inline u64 profil_now(u64 *now)
 {
-	struct signal_struct *signal = next->signal;
-	struct mm_struct *mm = next->mm;
+	if (!*now)
+		*now = ktime_get_ns();
+	return *now;
+}
 
-	this_cpu_write(profil_cpus.running, mm);
-	this_cpu_write(profil_cpus.signal, signal);
-	/* As in profil_cpu_switch(). */
-	smp_mb();
-	if (likely(hlist_empty(profil_ctx_bucket(mm)) &&
-		   hlist_empty(profil_member_bucket(signal))))
+/*
+ * Open the interval of a watch of the process that runs, or pass it on from
+ * another process of that watch. If it has the same image, nothing needs the
+ * time: a tick that is due is counted by the interrupt that is about to come.
+ */
+static __always_inline void profil_member_run(struct profil_cpu *cpu,
+					      struct profil_member *member,
+					      u32 image, u64 *now)
+{
+	struct profil_sink *sink = &member->watcher->sink;
+	struct profil_interval *interval = &cpu->intervals[sink->slot];
+
+	if (interval->sink != sink) {
+		if (interval->sink)
+			profil_interval_close(cpu, interval, profil_now(now));
+		profil_interval_open(cpu, sink, member, image, profil_now(now));
 		return;
-	if (profil_ctx_find(mm) || profil_member_first(signal))
-		profil_cpu_switch(next);
+	}
+	if (image != interval->image) {
+		profil_interval_end(interval, profil_now(now));
+		interval->image = image;
+	}
+	interval->member = member;
+}
+
+/* --- context switches */
+
+/*
+ * From or to an address space that is profiled, or a process that is watched.
+ * @ctx: of the address space of @next, or NULL
+ * @member: the first one of its process, or NULL
+ * @ending: the intervals that are open
+ */
+static noinline void profil_cpu_switch(const struct profil_ctx *ctx,
+				       struct profil_member *member,
+				       unsigned long ending,
+				       const struct task_struct *next)
+{
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	struct profil_session *session;
+	u64 now = 0;
+
+	for (; member; member = profil_member_next(member, next->signal)) {
+		u32 image = READ_ONCE(member->image);
+
+		if (profil_is_image_on(image)) {
+			profil_member_run(cpu, member, image, &now);
+			ending &= ~BIT(member->watcher->sink.slot);
+		}
+	}
+	for (; ending; ending &= ending - 1)
+		profil_interval_close(cpu, &cpu->intervals[__ffs(ending)],
+				      profil_now(&now));
+	session = profil_on_session(ctx, next);
+	if (session)
+		profil_interval_open(cpu, &session->sink, NULL, 0,
+				     profil_now(&now));
+}
+
+static inline unsigned long profil_bucket_use(const struct hlist_head *bucket)
+{
+	return (unsigned long)READ_ONCE(bucket->first);
 }
 
 /*
  * Every context switch comes here while there is any profile or watch; this
- * must cost next to nothing unless it is from or to a program that has one.
+ * must cost next to nothing unless it is from or to a program that has one. So
+ * there is one test for three conditions.
  *
  * Context: scheduler, its locks held.
  */
-void profil_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			 struct task_struct *next, unsigned int prev_state)
+void notrace profil_sched_switch(void *data, bool preempt,
+				 struct task_struct *prev,
+				 struct task_struct *next,
+				 unsigned int prev_state)
 {
+	struct signal_struct *signal = next->signal;
 	struct mm_struct *mm = next->mm;
+	struct profil_member *member;
+	struct profil_ctx *ctx;
+	unsigned long open;
 
-	if (unlikely(this_cpu_read(profil_cpus.open))) {
-		profil_cpu_switch(next);
-		return;
-	}
-	if (static_branch_unlikely(&profil_is_watching)) {
-		profil_watching_switch(next);
-		return;
-	}
-	this_cpu_write(profil_cpus.running, mm);
-	/* As in profil_cpu_switch(). */
+	this_cpu_write(profil_cpus.mm, mm);
+	this_cpu_write(profil_cpus.signal, signal);
+	/*
+	 * Pairs with the barriers of refreshes: either this CPU finds the new
+	 * session or member, or the refresh finds this CPU running it.
+	 */
 	smp_mb();
-	if (likely(hlist_empty(profil_ctx_bucket(mm))))
+	open = this_cpu_read(profil_cpus.open);
+	if (likely(!(profil_bucket_use(profil_ctx_bucket(mm)) |
+		     profil_bucket_use(profil_member_bucket(signal)) | open)))
 		return;
-	if (profil_ctx_find(mm))
-		profil_cpu_switch(next);
+	ctx = profil_ctx_find(mm);
+	member = profil_member_first(signal);
+	if (open || ctx || member)
+		profil_cpu_switch(ctx, member, open, next);
 }
 
+/* --- refresh */
+
 /*
- * Bring this CPU up to date with the watches of the task that runs: close the
- * intervals of those that have ended, or that it has left; add to the CPU time
- * of the image that it has had until now; open those of new watches. Ticks that
- * are due are left to the interrupt that is about to come.
+ * Bring this CPU up to date with the session and the watches of the task that
+ * runs: close the intervals of those that have ended, or that it has left; add
+ * to the CPU time of those that go on; open the others. Ticks that are due are
+ * left to the interrupt that is about to come, which knows the program counter.
  *
  * Context: hard interrupts off.
  */
-static void profil_cpu_refresh_watches(void *unused)
+static void profil_cpu_refresh(void *unused)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	struct profil_session *session;
+	struct profil_member *member;
 	unsigned long open;
 	u64 now;
 
@@ -544,13 +525,23 @@ static void profil_cpu_refresh_watches(void *unused)
 	 */
 	smp_mb();
 	now = ktime_get_ns();
-	for (open = cpu->open & PROFIL_WATCHES; open; open &= open - 1)
-		profil_reader_update(cpu, __ffs(open), now);
-	if (cpu->signal == current->signal)
-		profil_cpu_open_watches(cpu, current, &now);
-}
+	for (open = cpu->open; open; open &= open - 1)
+		profil_interval_update(cpu, &cpu->intervals[__ffs(open)], now);
+	if (cpu->signal != current->signal)
+		return;
+	profil_for_each_member(member, current->signal) {
+		u32 image = READ_ONCE(member->image);
 
-/* --- exec */
+		if (profil_is_image_on(image) &&
+		    !(cpu->open & BIT(member->watcher->sink.slot)))
+			profil_interval_open(cpu, &member->watcher->sink,
+					     member, image, now);
+	}
+	session = profil_current_session();
+	if (session && cpu->mm == current->mm &&
+	    !(cpu->open & BIT(PROFIL_SLOT_PROFILE)))
+		profil_interval_open(cpu, &session->sink, NULL, 0, now);
+}
 
 /**
  * profil_tick_exec() - the current process has executed a program
@@ -562,55 +553,57 @@ static void profil_cpu_refresh_watches(void *unused)
  */
 void profil_tick_exec(void)
 {
-	struct profil_cpu *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	cpu = this_cpu_ptr(&profil_cpus);
-	if (cpu->running != current->mm) {
-		if (cpu->open & PROFIL_OWN)
-			profil_interval_close(cpu, ktime_get_ns());
-		/* Pairs with the acquire in profil_cpu_runs(). */
-		smp_store_release(&cpu->running, current->mm);
-	}
-	if (!hlist_empty(profil_member_bucket(current->signal)))
-		profil_cpu_refresh_watches(NULL);
+	this_cpu_write(profil_cpus.mm, current->mm);
+	if (this_cpu_read(profil_cpus.open) ||
+	    !hlist_empty(profil_member_bucket(current->signal)))
+		profil_cpu_refresh(NULL);
 	local_irq_restore(flags);
 }
 
-/* --- refresh */
-
-/*
- * Bring this CPU up to date with the session of address space @info, if it runs
- * that: close the interval of another session, open one, or add to the time
- * covered. Ticks that are due in an interval that goes on are left to the
- * interrupt that is about to come, which knows the program counter.
- */
-static void profil_cpu_refresh(void *info)
+static bool profil_cpu_runs(int nr, void *info)
 {
-	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
-	bool is_open = cpu->open & PROFIL_OWN;
-	struct mm_struct *mm = info;
-	struct profil_session *session = NULL;
-	u64 now = ktime_get_ns();
+	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
+	struct profil_sink *sink;
 
-	if (profil_task_mm(current) == mm)
-		session = profil_find_session(mm);
-	if (session && is_open && cpu->session == session) {
-		atomic64_add(now - cpu->interval.since, &session->cpu_ns);
-		cpu->interval.since = now;
-		return;
-	}
-	if (is_open && cpu->session->mm == mm)
-		profil_interval_close(cpu, now);
-	if (session)
-		profil_interval_open(cpu, session, now);
+	/*
+	 * In this order: the CPU opens the interval after it has stored the
+	 * address space, and closes it after it has stored the next one.
+	 */
+	if (smp_load_acquire(&cpu->mm) == info)
+		return true;
+	/* Pairs with the release in profil_interval_close(). */
+	sink = smp_load_acquire(&cpu->intervals[PROFIL_SLOT_PROFILE].sink);
+	/* Not freed: its end needs profil_ipi_mutex, too */
+	return sink && profil_sink_session(sink)->mm == info;
 }
 
-static bool profil_cpu_runs(int cpu, void *info)
+static bool profil_cpu_runs_watched(int nr, void *info)
 {
-	/* Pairs with the release in profil_cpu_switch(). */
-	return smp_load_acquire(&per_cpu(profil_cpus, cpu).running) == info;
+	const struct profil_watcher *watcher = info;
+	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
+	const struct profil_member *member;
+
+	/* Pairs with the release in profil_interval_close(). */
+	if (smp_load_acquire(&cpu->intervals[watcher->sink.slot].sink) ==
+	    &watcher->sink)
+		return true;
+	member = profil_member_find(watcher, READ_ONCE(cpu->signal));
+	return member && profil_is_image_on(READ_ONCE(member->image));
+}
+
+/* One caller at a time, as in membarrier(2): many cannot flood a CPU. */
+static void profil_clock_refresh_where(smp_cond_func_t runs, void *info)
+{
+	mutex_lock(&profil_ipi_mutex);
+	/* Pairs with the barrier in profil_sched_switch(). */
+	smp_mb();
+	rcu_read_lock();
+	on_each_cpu_cond(runs, profil_cpu_refresh, info, true);
+	rcu_read_unlock();
+	mutex_unlock(&profil_ipi_mutex);
 }
 
 /**
@@ -622,34 +615,13 @@ static bool profil_cpu_runs(int cpu, void *info)
  * the one that is published now are open wherever @mm runs. The time that a
  * session covers is up to date.
  *
- * Interrupts the CPUs that run @mm and no others. One caller at a time, as in
- * membarrier(2), so that many cannot flood a CPU.
+ * Interrupts the CPUs that run @mm and no others.
  *
  * Context: process; mmap_lock may be held.
  */
 void profil_clock_refresh(struct mm_struct *mm)
 {
-	mutex_lock(&profil_ipi_mutex);
-	/* Pairs with the barrier in profil_cpu_switch(). */
-	smp_mb();
-	on_each_cpu_cond(profil_cpu_runs, profil_cpu_refresh, mm, true);
-	mutex_unlock(&profil_ipi_mutex);
-}
-
-static bool profil_cpu_runs_watched(int nr, void *info)
-{
-	const struct profil_watcher *watcher = info;
-	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
-	const struct signal_struct *signal;
-	const struct profil_member *member;
-
-	/* Pairs with the release in profil_reader_close(). */
-	if (smp_load_acquire(&cpu->readers[watcher->slot].watcher) == watcher)
-		return true;
-	/* Pairs with the release in profil_cpu_switch(). */
-	signal = smp_load_acquire(&cpu->signal);
-	member = profil_member_find(watcher, signal);
-	return member && profil_is_image_on(READ_ONCE(member->image));
+	profil_clock_refresh_where(profil_cpu_runs, mm);
 }
 
 /**
@@ -660,21 +632,13 @@ static bool profil_cpu_runs_watched(int nr, void *info)
  * When this returns intervals are open wherever a member runs if the watch is
  * on, and closed if it is off. The CPU time of its images is up to date.
  *
- * Interrupts the CPUs that run a member that takes ticks and no others, as
- * profil_clock_refresh().
+ * Interrupts the CPUs that run a member that takes ticks and no others.
  *
  * Context: process.
  */
 void profil_clock_refresh_watch(struct profil_watcher *watcher)
 {
-	mutex_lock(&profil_ipi_mutex);
-	/* Pairs with the barrier in profil_cpu_switch(). */
-	smp_mb();
-	rcu_read_lock();
-	on_each_cpu_cond(profil_cpu_runs_watched, profil_cpu_refresh_watches,
-			 watcher, true);
-	rcu_read_unlock();
-	mutex_unlock(&profil_ipi_mutex);
+	profil_clock_refresh_where(profil_cpu_runs_watched, watcher);
 }
 
 /**
@@ -694,7 +658,7 @@ void profil_clock_refresh_process(const struct signal_struct *signal)
 
 	/* No CPU goes offline */
 	preempt_disable();
-	/* Pairs with the barrier in profil_cpu_switch(). */
+	/* Pairs with the barrier in profil_sched_switch(). */
 	smp_mb();
 	for_each_online_cpu(nr) {
 		cpu = per_cpu_ptr(&profil_cpus, nr);
@@ -707,54 +671,28 @@ void profil_clock_refresh_process(const struct signal_struct *signal)
 
 /* --- interrupts */
 
-/* Return: time of the next tick of a watch. */
-static u64 profil_tick_watch(struct profil_cpu *cpu, u32 slot,
-			     struct pt_regs *regs, u64 now)
+static __always_inline bool
+profil_interval_has_changed(const struct profil_interval *interval)
 {
-	struct profil_reader *reader = &cpu->readers[slot];
+	if (unlikely(interval->member))
+		return interval->image != READ_ONCE(interval->member->image);
+	return READ_ONCE(interval->sink->state) != PROFIL_STATE_ON;
+}
+
+/* Return: time of the next tick of the interval. */
+static __always_inline u64
+profil_interval_tick(struct profil_cpu *cpu, struct profil_interval *interval,
+		     struct pt_regs *regs, u64 now)
+{
 	u64 nr;
 
-	if (unlikely(reader->image != READ_ONCE(reader->member->image)) &&
-	    !profil_reader_update(cpu, slot, now))
+	if (unlikely(profil_interval_has_changed(interval)) &&
+	    !profil_interval_update(cpu, interval, now))
 		return PROFIL_PARKED;
-	nr = profil_schedule_advance(&reader->interval.schedule, now);
+	nr = profil_schedule_advance(&interval->schedule, now);
 	if (likely(nr))
-		profil_table_tick(reader->watcher, reader->image,
-				  profil_clamp(nr), regs);
-	return reader->interval.schedule.next;
-}
-
-static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
-					struct pt_regs *regs, u64 now)
-{
-	unsigned long open = cpu->open & PROFIL_WATCHES;
-	u64 next = PROFIL_PARKED;
-
-	for (; open; open &= open - 1)
-		next = min(next, profil_tick_watch(cpu, __ffs(open), regs,
-						   now));
-	return next;
-}
-
-/* Return: time of the next tick of a session. */
-static __always_inline u64 profil_tick_session(struct profil_cpu *cpu,
-					       struct pt_regs *regs, u64 now)
-{
-	struct profil_session *session = cpu->session;
-	u32 nr;
-
-	if (unlikely(!profil_session_is_on(session))) {
-		profil_interval_close(cpu, now);
-		return PROFIL_PARKED;
-	}
-	nr = profil_clamp(profil_schedule_advance(&cpu->interval.schedule,
-						  now));
-	/* Without registers: a CPU that goes offline runs its timers */
-	if (likely(nr && regs && user_mode(regs)))
-		profil_count(session, instruction_pointer(regs), nr, true);
-	else if (nr)
-		profil_count_kernel(session, nr);
-	return cpu->interval.schedule.next;
+		profil_interval_count(interval, nr, regs);
+	return interval->schedule.next;
 }
 
 /* Count the ticks that fell, with hard interrupts off; sets cpu->armed. */
@@ -763,11 +701,12 @@ static __always_inline void profil_tick(struct profil_cpu *cpu,
 {
 	u64 now = ktime_get_ns();
 	u64 next = PROFIL_PARKED;
+	unsigned long open;
 
-	if (likely(cpu->open & PROFIL_OWN))
-		next = profil_tick_session(cpu, regs, now);
-	if (unlikely(cpu->open & PROFIL_WATCHES))
-		next = min(next, profil_tick_watches(cpu, regs, now));
+	for (open = cpu->open; open; open &= open - 1)
+		next = min(next, profil_interval_tick(cpu,
+						      &cpu->intervals[__ffs(open)],
+						      regs, now));
 	if (unlikely(cpu->armed == PROFIL_OFFLINE))
 		return;
 	cpu->armed = next == PROFIL_PARKED ? PROFIL_PARKED :
@@ -864,7 +803,7 @@ static int profil_cpu_online(unsigned int nr)
 	hrtimer_setup(&cpu->timer, profil_timer_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 	cpu->rearm = IRQ_WORK_INIT_HARD(profil_rearm);
-	cpu->refresh.func = profil_cpu_refresh_watches;
+	cpu->refresh.func = profil_cpu_refresh;
 	if (profil_clock == PROFIL_CLOCK_PERF)
 		event = profil_perf_create(nr);
 	if (IS_ERR(event)) {
@@ -902,7 +841,7 @@ static void profil_cpu_look(void *unused)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
 
-	WRITE_ONCE(cpu->running, current->mm);
+	WRITE_ONCE(cpu->mm, current->mm);
 	WRITE_ONCE(cpu->signal, current->signal);
 }
 

@@ -133,7 +133,7 @@ static int profil_find_target(struct profil_watcher *watcher)
  */
 static bool profil_watch_undo(struct profil_watcher *watcher)
 {
-	bool was_on = xchg(&watcher->state, PROFIL_STATE_OFF) ==
+	bool was_on = xchg(&watcher->sink.state, PROFIL_STATE_OFF) ==
 		      PROFIL_STATE_ON;
 
 	profil_clock_refresh_watch(watcher);
@@ -155,7 +155,7 @@ static int profil_watch_start(struct profil_watcher *watcher)
 	if (err)
 		return err;
 	profil_table_init(watcher);
-	WRITE_ONCE(watcher->state, PROFIL_STATE_ON);
+	WRITE_ONCE(watcher->sink.state, PROFIL_STATE_ON);
 	err = profil_members_begin(watcher);
 	/* A process that joined may run, and have forked, by now */
 	if (err)
@@ -234,8 +234,8 @@ void profil_watch_read(struct profil_watcher *watcher,
 	}
 	status->ticks = status->counted + status->coarse + status->kernel +
 			status->unresolved;
-	status->state = READ_ONCE(watcher->state);
-	status->period_ns = watcher->period_ns;
+	status->state = READ_ONCE(watcher->sink.state);
+	status->period_ns = watcher->sink.period_ns;
 	status->pending = atomic64_read(&watcher->pending);
 	status->withheld = atomic64_read(&watcher->withheld);
 	status->unfollowed = atomic64_read(&watcher->unfollowed);

@@ -201,11 +201,11 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 	atomic_inc(&profil_nr_watchers);
 	refcount_set(&watcher->refs, 1);
 	watcher->request = *request;
-	watcher->period_ns = request->period_ns;
+	watcher->sink.period_ns = request->period_ns;
 	if (request->target != PROFIL_WATCH_PROCESS)
-		watcher->slot |= PROFIL_SLOT_WIDE;
+		watcher->sink.slot |= PROFIL_SLOT_WIDE;
 	if (profil_is_perfmon())
-		watcher->slot |= PROFIL_SLOT_PERFMON;
+		watcher->sink.slot |= PROFIL_SLOT_PERFMON;
 	INIT_LIST_HEAD(&watcher->wide);
 	watcher->cred = get_current_cred();
 	watcher->pid_ns = get_pid_ns(task_active_pid_ns(current));

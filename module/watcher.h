@@ -30,7 +30,6 @@
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/cred.h>
-#include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
@@ -44,15 +43,6 @@ struct linux_binprm;
 struct pid_namespace;
 struct profil_user;
 struct pt_regs;
-
-/*
- * A process may be in one watch of each kind at a time: of its own, or of many
- * processes; by an ordinary user, or by one with CAP_PERFMON. So one user's
- * watch is in the way of another's only if both may inspect the process.
- */
-#define PROFIL_SLOT_WIDE	1u
-#define PROFIL_SLOT_PERFMON	2u
-#define PROFIL_SLOTS		4u
 
 #define PROFIL_WATCH_FLAGS	(PROFIL_WATCH_CHILDREN | \
 				 PROFIL_WATCH_AT_EXEC | \
@@ -125,11 +115,10 @@ struct profil_deferred {
 
 /**
  * struct profil_watcher - a watch
+ * @sink: slot, state and period
  * @refs: one for the open file, one for each member that has been removed and
  *	cannot be used again yet
  * @request: as it was granted
- * @slot: PROFIL_SLOT_*
- * @state: enum profil_state
  * @wide: in profil_wide, unless the target is one process
  * @cred: of the caller
  * @uid: the target, if that is a user, or the creator
@@ -137,7 +126,6 @@ struct profil_deferred {
  * @cgroup: the target, or NULL
  * @user: a reference; @pages are charged to it
  * @pages: memory, in pages
- * @period_ns: mean time between ticks
  * @table: the table that user space maps; the next four point into it
  * @images: images
  * @objects: objects
@@ -168,10 +156,9 @@ struct profil_deferred {
  * @free: frees the watch
  */
 struct profil_watcher {
+	struct profil_sink sink;
 	refcount_t refs;
 	struct profil_watch request;
-	u32 slot;
-	u32 state;
 	struct list_head wide;
 	const struct cred *cred;
 	kuid_t uid;
@@ -179,7 +166,6 @@ struct profil_watcher {
 	struct cgroup *cgroup;
 	struct profil_user *user;
 	u64 pages;
-	u32 period_ns;
 
 	struct profil_watch_table *table;
 	struct profil_watch_image *images;
@@ -222,14 +208,20 @@ void profil_watcher_get(struct profil_watcher *watcher);
 void profil_watcher_put(struct profil_watcher *watcher);
 void profil_watcher_wait_for_all(void);
 
+static inline struct profil_watcher *
+profil_sink_watcher(struct profil_sink *sink)
+{
+	return container_of(sink, struct profil_watcher, sink);
+}
+
 static inline bool profil_watcher_is_perfmon(const struct profil_watcher *watcher)
 {
-	return watcher->slot & PROFIL_SLOT_PERFMON;
+	return watcher->sink.slot & PROFIL_SLOT_PERFMON;
 }
 
 static inline bool profil_watcher_is_wide(const struct profil_watcher *watcher)
 {
-	return watcher->slot & PROFIL_SLOT_WIDE;
+	return watcher->sink.slot & PROFIL_SLOT_WIDE;
 }
 
 /*
@@ -240,7 +232,7 @@ static inline bool profil_watcher_is_wide(const struct profil_watcher *watcher)
 static inline u32 profil_watcher_room(const struct profil_watcher *watcher,
 				      u32 max, kuid_t uid)
 {
-	if (watcher->slot != (PROFIL_SLOT_WIDE | PROFIL_SLOT_PERFMON) ||
+	if (watcher->sink.slot != (PROFIL_SLOT_WIDE | PROFIL_SLOT_PERFMON) ||
 	    uid_eq(uid, watcher->uid) || uid_eq(uid, GLOBAL_ROOT_UID))
 		return max;
 	return max - max / 4;
@@ -262,8 +254,7 @@ bool profil_members_move(struct task_struct *task);
 static inline struct hlist_head *
 profil_member_bucket(const struct signal_struct *signal)
 {
-	return &profil_members[hash_long((unsigned long)signal,
-					 PROFIL_MEMBER_BITS)];
+	return &profil_members[profil_hash(signal, PROFIL_MEMBER_BITS)];
 }
 
 /* The first member of a process from @node on, or NULL. */
@@ -342,9 +333,6 @@ static inline void profil_table_add(__u64 *number, u64 n)
 }
 
 /* tick.c */
-
-/* There is a watch, or there was one a while ago. */
-DECLARE_STATIC_KEY_FALSE(profil_is_watching);
 
 void profil_clock_refresh_watch(struct profil_watcher *watcher);
 void profil_clock_refresh_process(const struct signal_struct *signal);
