@@ -332,9 +332,47 @@ static void watched(void)
 	sleep(12);
 }
 
+/* A watch by a user of the processes of that user, of which there is one. */
+static pid_t watch_as(uid_t user)
+{
+	pid_t child = fork_child();
+
+	if (child)
+		return child;
+	setpgid(0, 0);
+	if (become(user))
+		die("cannot become a user: %m");
+	start_watch(PROFIL_WATCH_USER, user, 0);
+	for (;;)
+		pause();
+}
+
+/* Measure beside watches of @nr other users: forks and execs look at each. */
+static void watched_by_users(int nr)
+{
+	pid_t watchers[64];
+	struct sample sample;
+	int i;
+
+	for (i = 0; i < nr; i++)
+		watchers[i] = watch_as(100000 + i);
+	usleep(500000);
+	sample = instructions(fork_and_wait, 200);
+	print_result("fork-beside", "watch-users", nr, sample_mean(&sample),
+		     sample_error(&sample), "instructions");
+	sample = instructions(exec_and_wait, 200);
+	print_result("exec-beside", "watch-users", nr, sample_mean(&sample),
+		     sample_error(&sample), "instructions");
+	for (i = 0; i < nr; i++) {
+		kill(watchers[i], SIGKILL);
+		wait_child(watchers[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const int beside[] = { 1, 1000, 4096 };
+	static const int users[] = { 0, 1, 64 };
 	pid_t other;
 	int i;
 
@@ -355,6 +393,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
 		switches_beside(beside[i]);
 	watched();
+	for (i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+		watched_by_users(users[i]);
 	programs("nowhere-again");
 
 	report("on-off", "profil", instructions(on_and_off, 300));

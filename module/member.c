@@ -330,16 +330,17 @@ static bool profil_can_name(const struct profil_watcher *watcher,
 static bool profil_is_target(const struct profil_watcher *watcher,
 			     struct task_struct *task)
 {
-	if (!profil_can_name(watcher, task))
-		return false;
+	/* First what is cheap, as the processes of all other users come here */
 	switch (watcher->request.target) {
 	case PROFIL_WATCH_USER:
-		return uid_eq(__task_cred(task)->uid, watcher->uid);
+		if (!uid_eq(__task_cred(task)->uid, watcher->uid))
+			return false;
+		break;
 	case PROFIL_WATCH_CGROUP:
-		return profil_is_in_cgroup(watcher, task);
-	default:
-		return true;
+		if (!profil_is_in_cgroup(watcher, task))
+			return false;
 	}
+	return profil_can_name(watcher, task);
 }
 
 static bool profil_belongs(struct profil_watcher *watcher,
@@ -706,19 +707,37 @@ static void profil_join_all(struct profil_watcher *watcher)
 	} while (pid);
 }
 
-/* Have fork and exec know the watch, or -EBUSY. */
-static int profil_wide_add(struct profil_watcher *watcher)
+/*
+ * Every fork and exec of the machine looks at all watches of many processes: so
+ * many users without CAP_PERFMON may have one.
+ */
+#define PROFIL_MAX_WIDE	64
+
+/* Context: profil_member_lock held. Return: 0, -EBUSY or -EUSERS. */
+static int profil_wide_check(const struct profil_watcher *watcher)
 {
 	struct profil_watcher *other;
-	int err = 0;
+	u32 nr = 0;
+
+	list_for_each_entry(other, &profil_wide, wide) {
+		if (other->sink.slot != watcher->sink.slot)
+			continue;
+		nr++;
+		if (profil_watcher_is_perfmon(other) ||
+		    profil_user_payer(other->user) ==
+		    profil_user_payer(watcher->user))
+			return -EBUSY;
+	}
+	return nr < PROFIL_MAX_WIDE ? 0 : -EUSERS;
+}
+
+/* Have fork and exec know the watch, if there is room. */
+static int profil_wide_add(struct profil_watcher *watcher)
+{
+	int err;
 
 	raw_spin_lock_irq(&profil_member_lock);
-	list_for_each_entry(other, &profil_wide, wide)
-		if (other->sink.slot == watcher->sink.slot &&
-		    (profil_watcher_is_perfmon(other) ||
-		     profil_user_payer(other->user) ==
-		     profil_user_payer(watcher->user)))
-			err = -EBUSY;
+	err = profil_wide_check(watcher);
 	if (!err)
 		list_add_rcu(&watcher->wide, &profil_wide);
 	raw_spin_unlock_irq(&profil_member_lock);
@@ -733,7 +752,7 @@ static int profil_wide_add(struct profil_watcher *watcher)
  * by themselves.
  *
  * Context: process, may sleep; the clock is up.
- * Return: 0, -ESRCH, -EPERM or -EBUSY.
+ * Return: 0, -ESRCH, -EPERM, -EBUSY or -EUSERS.
  */
 int profil_members_begin(struct profil_watcher *watcher)
 {

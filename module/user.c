@@ -3,9 +3,11 @@
  * user.c - how much a user may have
  *
  * A user in a user namespace also counts against the owner of the outermost
- * one: subordinate user IDs do not raise a user's limit. But a container that
- * root made has users of its own: its root must not be in the way of the root of
- * another one, although both have the same user ID.
+ * one: subordinate user IDs do not raise a user's limit. But root of a container
+ * that root made is a user of its own: it must not be in the way of the root of
+ * another one, although both have the same user ID. Any other user ID has its
+ * limits in all containers together: set-user-ID programs make PID namespaces for
+ * users, too.
  *
  * Context: process; profil_user_get() may sleep, and those for watches; the
  * others may be called with mmap_lock held. Lock taken: profil_user_lock, a leaf.
@@ -22,8 +24,8 @@
  * struct profil_user - a user who has profiles
  * @node: in profil_users
  * @uid: the user
- * @container: number of the PID namespace that root made and the user is in; it
- *	may be that of another one by now, which then shares the limits
+ * @container: of root, number of the PID namespace that root made and it is in;
+ *	it may be that of another one by now, which then shares the limits
  * @owner: of the outermost user namespace that the user is in, with a
  *	reference; NULL if that is the initial one
  * @refs: one for each context, session, watch and user that has a pointer to
@@ -103,7 +105,8 @@ static struct profil_user *profil_user_get_one(kuid_t uid,
 		return NULL;
 	}
 	fresh->uid = uid;
-	fresh->container = profil_container();
+	if (uid_eq(uid, GLOBAL_ROOT_UID))
+		fresh->container = profil_container();
 	fresh->owner = owner;
 
 	spin_lock(&profil_user_lock);

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -168,6 +169,33 @@ TEST_F(quota, as_many_profiles_as_allowed)
 	EXPECT_EQ(0, start_as(self->other_user));
 	dismiss(_metadata, &crowd, 2);
 	EXPECT_EQ(0, start_soon_as(self->user));
+}
+
+/* The same in a PID namespace of root, as a set-user-ID program makes it. */
+static int start_in_namespace_as(uid_t user)
+{
+	pid_t child = fork_child();
+
+	if (!child)
+		_exit(unshare(CLONE_NEWPID) ? 77 : start_as(user));
+	return wait_child(child);
+}
+
+TEST_F(quota, is_for_all_pid_namespaces)
+{
+	struct crowd crowd;
+	int result;
+
+	ASSERT_EQ(0, put(PARAMETERS "max_profiles", "1"));
+	gather(_metadata, &crowd, 1, self->user);
+	result = start_in_namespace_as(self->other_user);
+	if (result != 77) {
+		EXPECT_EQ(0, result);
+		EXPECT_EQ(EAGAIN, start_in_namespace_as(self->user));
+	}
+	dismiss(_metadata, &crowd, 1);
+	if (result == 77)
+		SKIP(return, "no PID namespaces");
 }
 
 /* A descriptor that a dead process used keeps nothing of it charged. */

@@ -371,6 +371,67 @@ TEST(two_thousand_processes)
 	watch_end(&watch);
 }
 
+/* --- watches of many users */
+
+/* As many as may have one of many processes, see PROFIL_IOC_WATCH. */
+#define MAX_WATCHERS	64
+
+/* Watch the processes of a user, as that user. Return: 0, or the error number. */
+static int watch_user(uid_t user, pid_t *watcher)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_USER, user, 0);
+	int error = 200;
+	int ready[2];
+
+	request.processes = 16;
+	request.buckets = 64;
+	if (pipe(ready))
+		return 201;
+	*watcher = fork_child();
+	if (!*watcher) {
+		struct watch watch;
+
+		if (become(user))
+			error = 202;
+		else
+			error = watch_begin(&watch, &request) ? errno : 0;
+		if (write(ready[1], &error, sizeof(error)) == sizeof(error))
+			pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &error, sizeof(error)) != sizeof(error))
+		error = 203;
+	close(ready[0]);
+	return error;
+}
+
+static void end_watcher(pid_t watcher)
+{
+	kill(watcher, SIGKILL);
+	wait_child(watcher);
+}
+
+/* Every fork and exec looks at them all. */
+TEST(watches_of_many_users)
+{
+	pid_t watchers[MAX_WATCHERS], more;
+
+	for (int i = 0; i < MAX_WATCHERS; i++)
+		ASSERT_EQ(0, watch_user(ALICE + i, &watchers[i]));
+	EXPECT_EQ(EUSERS, watch_user(ALICE + MAX_WATCHERS, &more));
+	end_watcher(more);
+	EXPECT_EQ(EBUSY, watch_user(ALICE, &more));
+	end_watcher(more);
+	/* Root has CAP_PERFMON */
+	EXPECT_EQ(0, watch_user(0, &more));
+	end_watcher(more);
+	end_watcher(watchers[0]);
+	EXPECT_EQ(0, watch_user(ALICE + MAX_WATCHERS, &watchers[0]));
+	for (int i = 0; i < MAX_WATCHERS; i++)
+		end_watcher(watchers[i]);
+}
+
 /* More than max_profiles; the others are unfollowed, and a later watch has them. */
 TEST(more_processes_than_a_user_may_watch)
 {

@@ -490,6 +490,7 @@ enum profil_watch_target {
  *               user, or, with CAP_PERFMON, the machine has one already
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
+ *   EUSERS      64 users without CAP_PERFMON have a watch of many processes
  *   EOPNOTSUPP  the target is a cgroup, and the kernel has none; or
  *               PROFIL_WATCH_CHAINS, on other than x86-64
  *   ENOMEM      no memory
