@@ -163,26 +163,6 @@ int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
 	return 0;
 }
 
-/**
- * prf_add_node() - add a frame after the last one
- *
- * The parameters are members of struct prf_node.
- */
-struct prf_node *prf_add_node(struct prf_exec *exec, uint32_t caller,
-			      uint32_t dso, uint64_t offset, uint64_t count,
-			      uint64_t below)
-{
-	struct prf_node *node = array_grow(exec->nodes, exec->nr_nodes,
-					   sizeof(*node));
-
-	if (!node)
-		return NULL;
-	exec->nodes = node;
-	node += exec->nr_nodes++;
-	*node = (struct prf_node){ caller, dso, offset, count, below };
-	return node;
-}
-
 /** prf_add_host() - set the names of the machine, once */
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine)

@@ -198,6 +198,18 @@ struct prf_node {
 };
 
 /**
+ * struct prf_site - a bucket of an exec
+ * @dso: number of its DSO in the exec, counted from 0
+ * @offset: its offset, as in struct prf_node
+ * @count: number of ticks
+ */
+struct prf_site {
+	uint32_t dso;
+	uint64_t offset;
+	uint64_t count;
+};
+
+/**
  * struct prf_bucket - ticks of a range of text
  * @offset: bytes from the start of the DSO, a multiple of its bucket_bytes
  * @count: number of ticks, never 0
@@ -390,7 +402,8 @@ struct prf_dso {
  * @nr_nodes: number of nodes; if there are any, the ticks of the nodes at an
  *	offset are those of its bucket, those of nodes in the kernel are
  *	@kernel_count, and those of @below are in @coarse
- * @nodes: the tree of its chains of calls: callers before what they call
+ * @nodes: the tree of its chains of calls: callers before what they call, and
+ *	from prf_read() depth first
  * @name: path of the program
  * @reason: why it was not profiled, or empty
  * @cgroup: path of its cgroup, from the root of the hierarchy; empty if unknown
@@ -518,12 +531,15 @@ struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path);
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count);
 int prf_add_symbol(struct prf_dso *dso, uint64_t start, uint64_t end,
 		   const char *name);
-struct prf_node *prf_add_node(struct prf_exec *exec, uint32_t caller,
-			      uint32_t dso, uint64_t offset, uint64_t count,
-			      uint64_t below);
 const char *prf_add_chains(struct prf *prf, const void *data, size_t size);
 void prf_drop_chains(struct prf *prf);
 void *prf_chains_pack(const struct prf *prf, size_t *size);
+struct prf_node *prf_add_node(struct prf_exec *exec, uint32_t caller,
+			      uint32_t dso, uint64_t offset, uint64_t count,
+			      uint64_t below);
+int prf_sum_nodes(struct prf_exec *exec);
+bool *prf_calling(const struct prf_exec *exec);
+struct prf_site *prf_callers(const struct prf_exec *exec, size_t *nr);
 int prf_set_cgroup(struct prf_exec *exec, const char *cgroup);
 int prf_add_host(struct prf *prf, const char *name, const char *release,
 		 const char *machine);

@@ -17,13 +17,6 @@ struct place {
 	uint32_t group;
 };
 
-/* Ticks of a node with some, and where in its exec it is */
-struct tick {
-	uint32_t dso;
-	uint64_t offset;
-	uint64_t count;
-};
-
 /*
  * Contents being parsed.
  * @places: all places, counted from 1: 0 is the kernel
@@ -225,53 +218,16 @@ static void take_columns(struct chains *chains)
 				take_ticks(chains, &below);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct tick *t = a, *u = b;
-
-	if (t->dso != u->dso)
-		return t->dso < u->dso ? -1 : 1;
-	return (t->offset > u->offset) - (t->offset < u->offset);
-}
-
-/* Make the buckets of an exec from the @nr ticks of its nodes. */
-static int add_buckets(struct prf_exec *exec, struct tick *ticks, size_t nr)
-{
-	size_t i;
-
-	if (nr)
-		qsort(ticks, nr, sizeof(*ticks), by_place);
-	for (i = 0; i < nr; i++) {
-		if (i + 1 < nr && !by_place(&ticks[i], &ticks[i + 1]))
-			ticks[i + 1].count += ticks[i].count;
-		else if (prf_add_bucket(&exec->dsos[ticks[i].dso],
-					ticks[i].offset, ticks[i].count))
-			return -1;
-	}
-	return 0;
-}
-
 /* The nodes of an exec say what its buckets are. */
 static void sum_up(struct chains *chains, struct prf_exec *exec)
 {
-	struct tick *ticks = calloc(exec->nr_nodes + 1, sizeof(*ticks));
-	uint64_t kernel = 0, below = 0;
-	size_t nr = 0, i;
+	uint64_t kernel = exec->kernel_count, below = 0;
+	size_t i;
 
-	for (i = 0; ticks && i < exec->nr_nodes; i++) {
-		const struct prf_node *node = &exec->nodes[i];
-
-		below += node->below;
-		if (node->dso == PRF_NODE_KERNEL)
-			kernel += node->count;
-		else if (node->count)
-			ticks[nr++] = (struct tick){
-				node->dso, node->offset, node->count,
-			};
-	}
-	if (!ticks || add_buckets(exec, ticks, nr))
+	for (i = 0; i < exec->nr_nodes; i++)
+		below += exec->nodes[i].below;
+	if (prf_sum_nodes(exec))
 		bad(chains, "no memory");
-	free(ticks);
 	if (kernel != exec->kernel_count)
 		bad(chains, "chains with other ticks in the kernel");
 	if (below > exec->coarse)

@@ -159,14 +159,43 @@ static void add_bucket(struct sum *sum, struct sum_dso *dso,
 	dso->buckets[dso->nr_buckets++] = *bucket;
 	dso->ticks += bucket->ticks;
 	dso->ns += bucket->ns;
-	sum->squares += bucket->ns * bucket->ns / bucket->ticks;
+	if (bucket->ticks)
+		sum->squares += bucket->ns * bucket->ns / bucket->ticks;
 }
 
+/**
+ * sum_bucket_at() - where a bucket of a mapping is in a sum
+ * @dso: the DSO of the mapping
+ * @run: the run
+ * @mapping: the mapping
+ * @offset: offset of the bucket from its start, in bytes
+ * @caller: whether it is that of a caller, rather than one with ticks
+ *
+ * Return: the bucket for sum_find(), without ticks.
+ */
+struct sum_bucket sum_bucket_at(const struct sum_dso *dso,
+				const struct prf *run,
+				const struct prf_dso *mapping, uint64_t offset,
+				bool caller)
+{
+	bool start = caller && !(run->flags & PRF_FLAG_CALL_SITES);
+
+	if (start)
+		offset += mapping->bucket_bytes - 1;
+	return (struct sum_bucket){
+		.address = symbols_address(&dso->symbols, mapping, offset),
+		.bytes = start ? 0 : mapping->bucket_bytes,
+	};
+}
+
+/* @nr: number of places of callers in the mapping */
 static void add_mapping(struct sum *sum, const struct prf *run,
-			const struct prf_dso *mapping)
+			const struct prf_dso *mapping,
+			const struct prf_site *callers, size_t nr)
 {
 	struct sum_dso *dso = get_dso(sum, class_of(mapping->kind),
 				      mapping);
+	struct sum_bucket new;
 	size_t i;
 
 	if (!dso->mapping)
@@ -174,17 +203,38 @@ static void add_mapping(struct sum *sum, const struct prf *run,
 	add_names(dso, run, mapping);
 	for (i = 0; i < mapping->nr; i++) {
 		const struct prf_bucket *bucket = &mapping->buckets[i];
-		const struct sum_bucket new = {
-			.address = symbols_address(&dso->symbols, mapping,
-						   bucket->offset),
-			.bytes = mapping->bucket_bytes,
-			.ticks = bucket->count,
-			.ns = (double)bucket->count * run->period_ns,
-		};
 
+		new = sum_bucket_at(dso, run, mapping, bucket->offset, false);
+		new.ticks = bucket->count;
+		new.ns = (double)bucket->count * run->period_ns;
 		add_bucket(sum, dso, &new);
 		sum->bucket_ticks += bucket->count;
 	}
+	for (i = 0; i < nr; i++) {
+		new = sum_bucket_at(dso, run, mapping, callers[i].offset, true);
+		add_bucket(sum, dso, &new);
+	}
+}
+
+/* Add the mappings of an exec that have ticks, or callers of code with ticks. */
+static void add_mappings(struct sum *sum, const struct prf *run,
+			 const struct prf_exec *exec)
+{
+	struct prf_site *callers = NULL;
+	size_t nr = 0, first = 0, i, end;
+
+	if (sum->callers)
+		callers = prf_callers(exec, &nr);
+	if (sum->callers && !callers)
+		err(2, NULL);
+	for (i = 0; i < exec->nr; i++, first = end) {
+		for (end = first; end < nr && callers[end].dso == i; end++)
+			;
+		if (exec->dsos[i].nr || end > first)
+			add_mapping(sum, run, &exec->dsos[i], callers + first,
+				    end - first);
+	}
+	free(callers);
 }
 
 /* The DSO that stands for ticks with only a known class */
@@ -235,9 +285,7 @@ static void add_exec(struct sum *sum, const struct prf *run,
 	numbers->ticks += exec->ticks;
 	numbers->kernel += exec->kernel;
 	numbers->unfollowed += exec->unfollowed;
-	for (i = 0; i < exec->nr; i++)
-		if (exec->dsos[i].nr)
-			add_mapping(sum, run, &exec->dsos[i]);
+	add_mappings(sum, run, exec);
 	sum->bucket_ticks += exec->kernel_count;
 	add_whole(sum, SUM_KERNEL,
 		  exec->kernel_count + prf_placed(exec, PRF_IN_KERNEL),
@@ -248,9 +296,21 @@ static void add_exec(struct sum *sum, const struct prf *run,
 		add_missed(sum, exec);
 }
 
+static void add_ends(struct sum *sum, const struct prf *prf)
+{
+	size_t i;
+
+	if (!(prf->flags & PRF_FLAG_CHAINS))
+		return;
+	sum->chains = true;
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		sum->ends[i] += prf->chains[i];
+}
+
 /**
  * sum_add() - add a profile
- * @sum: zeroed except for @inlined, or with profiles added, but not finished
+ * @sum: zeroed except for @inlined and @callers, or with profiles added, but not
+ *	finished
  * @prf: the profile
  */
 void sum_add(struct sum *sum, const struct prf *prf)
@@ -271,6 +331,7 @@ void sum_add(struct sum *sum, const struct prf *prf)
 		sum->records_lost = true;
 	if (prf->kernel_unknown)
 		sum->kernel_unknown = true;
+	add_ends(sum, prf);
 	sum->files++;
 	sum->wall_ns += prf->wall_ns;
 	for (i = 0; i < prf->nr; i++)
@@ -419,7 +480,7 @@ void sum_finish(struct sum *sum)
 
 /**
  * sum_runs() - sum up several profiles
- * @sum: zeroed; to be freed
+ * @sum: zeroed except for @callers; to be freed
  * @runs: the profiles
  * @nr: their number
  * @inlined: whether inlined functions count for themselves

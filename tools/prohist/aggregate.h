@@ -26,7 +26,8 @@ enum sum_class {
 /**
  * struct sum_bucket - ticks of a range of text
  * @address: link-time address, or the file offset if that is unknown
- * @bytes: bytes of text
+ * @bytes: bytes of text; 0 where the function of a caller begins, and then
+ *	@address is that of the last byte of the bucket there
  * @piece: index of its piece, after sum_finish()
  * @ticks: ticks in all files
  * @ns: CPU time of the ticks: each counts the period of its file
@@ -130,6 +131,9 @@ struct sum_missed {
  * struct sum - sums over all files
  * @command: command line of the first file
  * @inlined: whether inlined functions count for themselves
+ * @callers: whether callers have buckets, which may have no ticks
+ * @chains: whether any file has chains of callers
+ * @ends: ticks by enum prf_chain_end, of all files as a whole
  * @files: number of files
  * @clock: enum prf_clock; 0 if the files differ
  * @user_only: whether any file lacks ticks in kernel mode
@@ -158,6 +162,9 @@ struct sum_missed {
 struct sum {
 	char *command;
 	bool inlined;
+	bool callers;
+	bool chains;
+	uint64_t ends[PRF_CHAIN_ENDS];
 	unsigned int files;
 	uint32_t clock;
 	bool user_only;
@@ -192,6 +199,10 @@ bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);
 const struct sum_bucket *sum_find(const struct sum_dso *dso, uint64_t address,
 				  uint64_t bytes);
+struct sum_bucket sum_bucket_at(const struct sum_dso *dso,
+				const struct prf *run,
+				const struct prf_dso *mapping, uint64_t offset,
+				bool caller);
 const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping);
 const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);

@@ -16,6 +16,7 @@
 #include "prohist/diff.h"
 #include "prohist/runs.h"
 #include "util/pager.h"
+#include "util/term.h"
 #include "util/xalloc.h"
 
 /* Share of ticks that a format may lack without a warning */
@@ -62,7 +63,9 @@ static int print_added(const struct term *term, const struct options *options,
 		       const struct runs *runs)
 {
 	const struct names *dsos = &options->selection.dsos;
-	struct sum sum = {};
+	struct sum sum = {
+		.callers = options->format->flags & FORMAT_CHAINS,
+	};
 	const struct report report = {
 		.term = term,
 		.runs = runs->list,
@@ -81,6 +84,9 @@ static int print_added(const struct term *term, const struct options *options,
 	result = options->format->print(&report);
 	if (!result && options->format->flags & FORMAT_FOREIGN)
 		say_missing(&sum);
+	if (!result && !sum.callers && sum.chains &&
+	    options->format->flags & FORMAT_FOREIGN)
+		term_warn("chains of callers are not in this output: the format has no place for them");
 	sum_free(&sum);
 	return result;
 }

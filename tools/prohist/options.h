@@ -21,7 +21,8 @@ enum status {
 /*
  * Flags of a format: not for a terminal; prints one DSO; for other programs, and
  * lacks the summary; heeds --sort and --fields; can show inlined functions;
- * compares, and has verdicts; has a summary that --stats makes longer.
+ * compares, and has verdicts; has a summary that --stats makes longer; has chains of
+ * callers.
  */
 #define FORMAT_BINARY	1u
 #define FORMAT_DSO	2u
@@ -31,6 +32,7 @@ enum status {
 #define FORMAT_DIFF	32u
 #define FORMAT_VERDICT	64u
 #define FORMAT_STATS	128u
+#define FORMAT_CHAINS	256u
 
 /**
  * struct format - an argument of --format

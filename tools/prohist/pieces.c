@@ -79,7 +79,7 @@ static struct sum_piece *add_piece(struct sum_dso *dso, size_t first,
 	struct sum_piece *piece;
 	struct symbol symbol;
 
-	if (symbols_find(&dso->symbols, address, bytes, &symbol))
+	if (symbols_find(&dso->symbols, address, bytes ?: 1, &symbol))
 		err(2, NULL);
 	dso->pieces = one_more(dso->pieces, dso->nr_pieces,
 			       sizeof(*piece));
@@ -103,6 +103,8 @@ static struct sum_piece *find_piece(struct sum_dso *dso,
 	uint64_t address = dso->buckets[nr].address;
 	struct inlines inlines = {};
 
+	/* What is inlined at its start need not be what calls */
+	inlined &= dso->buckets[nr].bytes > 0;
 	if (inlined && symbols_inlines(&dso->symbols, address, &inlines))
 		err(2, NULL);
 	if (piece && address < piece->end &&
@@ -167,7 +169,7 @@ const char *sum_innermost(const struct sum_piece *piece)
  * @address: the bucket's address
  * @bytes: its size
  *
- * Return: the bucket, or NULL if it has no ticks.
+ * Return: the bucket, or NULL if it has no ticks, and no caller is there.
  */
 const struct sum_bucket *sum_find(const struct sum_dso *dso, uint64_t address,
 				  uint64_t bytes)
@@ -194,7 +196,7 @@ const struct sum_bucket *sum_find(const struct sum_dso *dso, uint64_t address,
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place)
 {
-	uint64_t end = bucket->address + bucket->bytes;
+	uint64_t end = bucket->address + (bucket->bytes ?: 1);
 
 	if (end > piece->end)
 		end = piece->end;

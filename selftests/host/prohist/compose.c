@@ -267,45 +267,15 @@ static void make_line(struct prf *prf, const char *line)
 		bad(line);
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct prf_bucket *c = a, *d = b;
-
-	return (c->offset > d->offset) - (c->offset < d->offset);
-}
-
-/* Sort the buckets of a DSO, and merge equal ones. */
-static void merge_buckets(struct prf_dso *dso)
-{
-	size_t i, nr = 0;
-
-	if (dso->nr)
-		qsort(dso->buckets, dso->nr, sizeof(*dso->buckets), by_offset);
-	for (i = 0; i < dso->nr; i++)
-		if (nr && dso->buckets[nr - 1].offset == dso->buckets[i].offset)
-			dso->buckets[nr - 1].count += dso->buckets[i].count;
-		else
-			dso->buckets[nr++] = dso->buckets[i];
-	dso->nr = nr;
-}
-
+/* Nodes say what the buckets are, and where there was no room. */
 static void make_buckets(struct prf_exec *exec)
 {
 	size_t i;
 
-	for (i = 0; i < exec->nr_nodes; i++) {
-		const struct prf_node *node = &exec->nodes[i];
-
-		exec->coarse += node->below;
-		if (node->dso == PRF_NODE_KERNEL)
-			exec->kernel_count += node->count;
-		else if (node->count &&
-			 prf_add_bucket(&exec->dsos[node->dso], node->offset,
-					node->count))
-			abort();
-	}
-	for (i = 0; i < exec->nr; i++)
-		merge_buckets(&exec->dsos[i]);
+	for (i = 0; i < exec->nr_nodes; i++)
+		exec->coarse += exec->nodes[i].below;
+	if (prf_sum_nodes(exec))
+		abort();
 }
 
 /* Returns whether the chain of a node has its outermost frame. */

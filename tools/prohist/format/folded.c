@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "prohist/report.h"
+#include "prohist/tree.h"
 #include "util/utf8.h"
 
 /* Replace characters that separate frames and lines. */
@@ -24,14 +25,36 @@ static void print_frame(const char *name)
 	}
 }
 
-/**
- * print_folded() - print "command;DSO;function;inlined... number" lines
- *
- * The number is the CPU time, in ticks of the mean period.
- */
-int print_folded(const struct report *report)
+/* Print the frames of a node, the outermost first. */
+static void print_chain(const struct tree *tree, uint32_t node)
 {
-	const struct sum *sum = report->sum;
+	const struct tree_node *at = &tree->nodes[node];
+
+	if (at->caller) {
+		print_chain(tree, at->caller);
+		putchar(';');
+	}
+	print_frame(tree->functions[at->function].name);
+}
+
+static void print_chains(const struct report *report)
+{
+	uint32_t node = 0;
+	struct tree tree;
+
+	tree_make(&tree, report->sum, report->runs, report->nr, true);
+	while ((node = tree_next(&tree, node))) {
+		if (!tree.nodes[node].ticks)
+			continue;
+		print_chain(&tree, node);
+		printf(" %" PRIu64 "\n",
+		       sum_scaled(report->sum, tree.nodes[node].ns));
+	}
+	tree_free(&tree);
+}
+
+static void print_functions(const struct sum *sum)
+{
 	size_t i;
 
 	for (i = 0; i < sum->nr_functions; i++) {
@@ -50,5 +73,19 @@ int print_folded(const struct report *report)
 		}
 		printf(" %" PRIu64 "\n", sum_scaled(sum, function->ns));
 	}
+}
+
+/**
+ * print_folded() - print "program;function;function... number" lines
+ *
+ * The number is the CPU time, in ticks of the mean period. Without chains of
+ * callers, a line is "command;DSO;function;inlined... number".
+ */
+int print_folded(const struct report *report)
+{
+	if (report->sum->chains)
+		print_chains(report);
+	else
+		print_functions(report->sum);
 	return 0;
 }
