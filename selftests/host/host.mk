@@ -32,6 +32,13 @@ all:
 $(out):
 	mkdir -p $@
 
+# The tools with sanitizers, in $(out)/tools: one build for all directories, which
+# may be made at the same time. Their Makefile finds out what is out of date.
+tools: | $(out)
+	@flock $(dir $(out)) $(MAKE) -C ../../../tools O=$(dir $(out))sanitized \
+		CFLAGS='$(CFLAGS) $(sanitize)' LDFLAGS=
+	@ln -sfn ../sanitized/tools $(out)/tools
+
 list:
 	@printf '%s\n' $(TESTS)
 
@@ -51,4 +58,4 @@ run:
 clean:
 	rm -rf $(out)
 
-.PHONY: all list run clean
+.PHONY: all tools list run clean

@@ -101,7 +101,7 @@ TEST_F(tool, process_for_a_time)
 	NEED_MODULE();
 	child = start_program(LOOP);
 	used_ns = cpu_ns_of(child);
-	ATTACH("-p", text_of(child), "--duration=2");
+	ATTACH("-p", text_of(child), "--duration=1");
 	used_ns = cpu_ns_of(child) - used_ns;
 	stop_program(child);
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
@@ -124,11 +124,11 @@ TEST_F(tool, processes_and_what_they_start)
 
 	NEED_MODULE();
 	helper_path(path, sizeof(path), "workload");
-	snprintf(script, sizeof(script), "sleep 1; %s burn 0 > /dev/null",
+	snprintf(script, sizeof(script), "sleep 0.5; %s burn 0 > /dev/null",
 		 path);
 	first = start_program(LOOP);
 	second = start_program(script);
-	ATTACH("-p", text_of(first), "--duration=4", text_of(second));
+	ATTACH("-p", text_of(first), "--duration=3", text_of(second));
 	stop_program(first);
 	stop_program(second);
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
@@ -196,10 +196,11 @@ TEST_F(tool, whole_machine)
 	snprintf(path, sizeof(path), "%s/whole", self->run.directory);
 	ASSERT_EQ(0, symlink("/bin/sh", path));
 	child = start_shell(path, LOOP);
-	ATTACH("-a", "-P", "--duration=2");
+	ATTACH("-a", "-P", "--duration=1");
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
 	prf_free(&self->run.prf);
 	used_ns = cpu_ns_of(child);
-	ATTACH("-a", "--duration=2");
+	ATTACH("-a", "--duration=1");
 	used_ns = cpu_ns_of(child) - used_ns;
 	stop_program(child);
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
@@ -225,7 +226,7 @@ TEST_F(tool, own_processes)
 		SKIP(return, "this needs root");
 	}
 	child = start_program(LOOP);
-	ATTACH("--user", "--duration=2");
+	ATTACH("--user", "--duration=1");
 	stop_program(child);
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
 	for (i = 0; i < self->run.prf.nr; i++) {
@@ -285,7 +286,7 @@ TEST_F(tool, cgroup)
 	inside = start_program(LOOP);
 	EXPECT_EQ(0, put(CGROUPS "/profil_test/below/cgroup.procs", inside));
 	used_ns = cpu_ns_of(inside);
-	ATTACH("--cgroup=" CGROUPS "/profil_test", "--duration=2");
+	ATTACH("--cgroup=" CGROUPS "/profil_test", "--duration=1");
 	used_ns = cpu_ns_of(inside) - used_ns;
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
 	stop_program(outside);

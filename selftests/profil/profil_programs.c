@@ -36,7 +36,7 @@ static const char *library(const char *name)
 /* A new process has the number of an old one. */
 TEST_F(tool, number_used_again)
 {
-	RUN("forker", "reuse", "20", library(LIBRARY));
+	RUN("forker", "reuse", "8", library(LIBRARY));
 	EXPECT_EXIT(0);
 	if (!strcmp(self->run.said, "no numbers\n"))
 		SKIP(return, "numbers of processes cannot be chosen");
@@ -53,7 +53,7 @@ TEST_F(tool, child_given_to_its_parents_parent)
 
 TEST_F(tool, killed_while_it_forks)
 {
-	RUN("forker", "kill", "300");
+	RUN("forker", "kill", "100");
 	EXPECT_EXIT(0);
 	EXPECT_STREQ("done\n", self->run.said);
 }
