@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * file.c - the table of callers of a file, from the cache or made anew
+ */
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbolize/build_id.h"
+#include "unwind/cache.h"
+#include "unwind/file.h"
+#include "unwind/make.h"
+
+/* GNU ld makes 20 bytes, and others up to 32. */
+#define BUILD_ID	32
+
+/*
+ * Another user's file may claim any build ID, and would put its table in the
+ * place of a library's.
+ */
+static bool is_trusted(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) &&
+		(!status.st_uid || status.st_uid == geteuid());
+}
+
+/* The cache, opened at first use; it stays open. */
+static int cache(void)
+{
+	static int fd = -2;
+
+	if (fd == -2)
+		fd = unwind_cache_open();
+	return fd;
+}
+
+static void *get_or_make(Elf *elf, bool is_trusted, size_t *bytes)
+{
+	uint8_t id[BUILD_ID];
+	uint32_t length = is_trusted ? build_id_of(elf, id, sizeof(id)) : 0;
+	void *table = NULL;
+
+	if (length)
+		table = unwind_cache_get(cache(), id, length, bytes);
+	if (table)
+		return table;
+	table = unwind_make(elf, bytes);
+	if (table && length)
+		unwind_cache_put(cache(), id, length, table, *bytes);
+	return table;
+}
+
+/**
+ * unwind_file() - get the table of a program or library
+ * @fd: descriptor of the file
+ * @bytes: receives the size of the table
+ *
+ * Return: the table, for free(); NULL if it is no file that has one.
+ */
+void *unwind_file(int fd, size_t *bytes)
+{
+	void *table = NULL;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		table = get_or_make(elf, is_trusted(fd), bytes);
+	elf_end(elf);
+	return table;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * file.h - the table of callers of a file, from the cache or made anew
+ */
+#ifndef UNWIND_FILE_H
+#define UNWIND_FILE_H
+
+#include <stddef.h>
+
+void *unwind_file(int fd, size_t *bytes);
+
+#endif /* UNWIND_FILE_H */
