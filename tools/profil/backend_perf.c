@@ -29,20 +29,31 @@
 #include <unistd.h>
 
 #include "profil/backend.h"
+#include "profil/chain.h"
 #include "profil/object.h"
 #include "profil/perf_period.h"
 #include "profil/perf_rings.h"
 #include "profil/perf_space.h"
 #include "profil/perf_table.h"
 #include "profil/record.h"
+#include "symbolize/vdso.h"
+#include "unwind/file.h"
 #include "util/file.h"
 #include "util/term.h"
 
 /*
- * Default period in microseconds. It is shorter than the module's, for what
- * lives less than a period has no tick.
+ * Default period in microseconds: as the module's with chains, which take much
+ * memory for each tick. Without them, it is shorter, for what lives less than a
+ * period has no tick.
  */
-#define DEFAULT_US	250
+#define DEFAULT_US	1000
+#define DEFAULT_FLAT_US	250
+
+/*
+ * How much of the stack a sample has. All of it has 99 % of the chains of python3,
+ * and 96 % of those of cc1, with 16 KiB 90 % and 92 %. It is copied twice.
+ */
+#define STACK_BYTES	32768
 
 /*
  * When the rings have been read, records older than this are all there: the
@@ -71,6 +82,20 @@ struct process {
 };
 
 /**
+ * struct unwound - the table of an object that says where callers are
+ * @is_read: it has been looked for
+ * @is_found: it is valid
+ * @blob: what it consists of
+ * @table: the table
+ */
+struct unwound {
+	bool is_read;
+	bool is_found;
+	void *blob;
+	struct profil_unwind_table table;
+};
+
+/**
  * struct perf - state of the backend
  * @session: the session
  * @attr: attributes of the events
@@ -83,6 +108,11 @@ struct process {
  * @missed: records are lost, as a ring was full
  * @withheld: execs that the kernel does not let profil see
  * @throttled: how often the kernel has stopped the ticks for a while
+ * @walker: finds callers
+ * @chain: the chain of the sample at hand
+ * @chains: ticks by enum profil_chain_end
+ * @nr_tables: number of elements of @tables
+ * @tables: where callers are, by objects of the table
  */
 struct perf {
 	struct session *session;
@@ -96,6 +126,11 @@ struct perf {
 	bool missed;
 	uint64_t withheld;
 	uint64_t throttled;
+	struct chain_walker walker;
+	struct chain chain;
+	uint64_t chains[PROFIL_CHAIN_ENDS];
+	uint32_t nr_tables;
+	struct unwound *tables;
 };
 
 /* Records as the attributes ask for them; see perf_event_open(2) */
@@ -493,33 +528,149 @@ static void take_exit(struct perf *perf, const struct task_record *record)
 		end_process(perf, process);
 }
 
-static void count_kernel(struct perf *perf, struct process *process,
-			 uint64_t address)
+/* ---- chains */
+
+/* Has the file changed since it was mapped? Then its functions are others. */
+static bool has_changed(const struct session *session,
+			const struct mapped *file, const char *path)
 {
+	int64_t since_ns = file->first_ns - session->start_ns;
+	char *where = process_path(file->seen.pid, path);
+	struct stat now;
+	bool changed;
+
+	changed = where && !stat(where, &now) && file_changed_ns(&now) >
+		session->start_unix_ns + since_ns;
+	free(where);
+	return changed;
+}
+
+static int open_object(const struct perf *perf, uint32_t index)
+{
+	const struct mapped *object = &perf->table.objects[index];
+	const char *path = perf->table.names + object->seen.path;
+	bool is_other;
+
+	if (index == PROFIL_OBJECT_VDSO)
+		return vdso_open();
+	if (has_changed(perf->session, object, path))
+		return -1;
+	return object_open(&object->seen, path, perf->session->start_unix_ns,
+			   &is_other);
+}
+
+static void read_callers(const struct perf *perf, uint32_t index)
+{
+	struct unwound *unwound = &perf->tables[index];
+	int fd = open_object(perf, index);
+	size_t bytes;
+
+	unwound->is_read = true;
+	if (fd < 0)
+		return;
+	unwound->blob = unwind_file(fd, &bytes);
+	close(fd);
+	unwound->is_found = unwound->blob &&
+		profil_unwind_open(&unwound->table, unwound->blob, bytes);
+}
+
+static int need_tables(struct perf *perf, uint32_t nr)
+{
+	struct unwound *tables;
+
+	if (nr <= perf->nr_tables)
+		return 0;
+	tables = reallocarray(perf->tables, nr, sizeof(*tables));
+	if (!tables)
+		return -1;
+	memset(tables + perf->nr_tables, 0,
+	       (nr - perf->nr_tables) * sizeof(*tables));
+	perf->tables = tables;
+	perf->nr_tables = nr;
+	return 0;
+}
+
+/* A process maps many files that no chain goes through: read them when needed. */
+static const struct profil_unwind_table *table_of(void *context,
+						  uint32_t object)
+{
+	struct perf *perf = context;
+
+	if (need_tables(perf, perf->table.nr_objects))
+		return NULL;
+	if (!perf->tables[object].is_read)
+		read_callers(perf, object);
+	return perf->tables[object].is_found ? &perf->tables[object].table :
+					       NULL;
+}
+
+/*
+ * The callers of a sample's frame, which is a leaf, or the whole chain if the
+ * kernel has the tick. Return: the innermost one, as table_node() has it.
+ */
+static uint32_t count_callers(struct perf *perf, const struct process *process,
+			      const struct perf_event_header *sample,
+			      bool is_leaf)
+{
+	const struct chain_sample thread =
+		chain_sample(sample, sizeof(struct sample_record));
+	struct chain *chain = &perf->chain;
+	uint32_t caller;
+	unsigned int i;
+
+	if (perf->session->flat)
+		return 0;
+	chain_walk(&perf->walker, process->space, &thread, is_leaf, chain);
+	perf->chains[chain->end]++;
+	caller = chain->end == PROFIL_CHAIN_COMPLETE ? 0 :
+						       PROFIL_CALLER_UNKNOWN;
+	for (i = chain->nr; i-- > is_leaf;) {
+		caller = table_node(&perf->table, process->image,
+				    chain->frames[i].object,
+				    chain->frames[i].offset, caller);
+		if (!caller) {
+			perf->failed = true;
+			break;
+		}
+	}
+	return caller;
+}
+
+/* ---- ticks */
+
+static void count_kernel(struct perf *perf, struct process *process,
+			 const struct sample_record *sample)
+{
+	bool by_function = perf->session->kernel && !perf->session->user_only;
+	uint32_t caller;
+
 	if (process->executes) {
 		process->kernel++;
 		return;
 	}
 	image_of(perf, process)->seen.kernel++;
-	if (perf->session->kernel && !perf->session->user_only &&
+	caller = count_callers(perf, process, &sample->header, false);
+	if ((by_function || perf->attr.sample_stack_user) &&
 	    table_count(&perf->table, process->image, PROFIL_OBJECT_KERNEL,
-			address))
+			by_function ? sample->ip : 0, caller))
 		perf->failed = true;
 }
 
 static void count_user(struct perf *perf, struct process *process,
-		       uint64_t address)
+		       const struct sample_record *sample)
 {
-	const struct mapping *mapping = space_find(process->space, address);
+	const struct mapping *mapping = space_find(process->space, sample->ip);
 	struct image *image = image_of(perf, process);
+	uint32_t caller;
 
 	if (!mapping) {
 		image->seen.unresolved++;
 		return;
 	}
 	image->seen.counted++;
+	caller = count_callers(perf, process, &sample->header, true);
 	if (table_count(&perf->table, process->image, mapping->object,
-			address - mapping->start + mapping->offset))
+			sample->ip - mapping->start + mapping->offset, caller))
 		perf->failed = true;
 }
 
@@ -536,9 +687,9 @@ static void take_sample(struct perf *perf, const struct sample_record *sample)
 		return;
 	perf->ticks++;
 	if (mode == PERF_RECORD_MISC_USER)
-		count_user(perf, process, sample->ip);
+		count_user(perf, process, sample);
 	else
-		count_kernel(perf, process, sample->ip);
+		count_kernel(perf, process, sample);
 }
 
 static void take(void *context, const struct perf_event_header *record)
@@ -574,6 +725,11 @@ static void take(void *context, const struct perf_event_header *record)
 
 static void free_perf(struct perf *perf)
 {
+	uint32_t i;
+
+	for (i = 0; i < perf->nr_tables; i++)
+		free(perf->tables[i].blob);
+	free(perf->tables);
 	if (perf->rings)
 		rings_free(perf->rings);
 	tdestroy(perf->processes, free_process);
@@ -588,6 +744,11 @@ static const char *allocate(struct session *session)
 	if (!perf)
 		return "malloc";
 	perf->session = session;
+	perf->walker = (struct chain_walker) {
+		.call_sites = session->call_sites,
+		.table_of = table_of,
+		.context = perf,
+	};
 	session->state = perf;
 	return table_init(&perf->table, __builtin_ctz(session->bucket)) ?
 		"malloc" : NULL;
@@ -595,38 +756,68 @@ static const char *allocate(struct session *session)
 
 /*
  * Find out what perf_event_paranoid permits: user_only of the session becomes
- * true if it is no samples in kernel mode.
+ * true if it is no samples in kernel mode. Return: 0, or -1 with errno.
  */
-static const char *check_permission(struct perf *perf)
+static int check_modes(struct perf *perf)
 {
 	struct perf_event_attr *attr = &perf->attr;
 
+	attr->exclude_kernel = 0;
 	if (!rings_permitted(attr))
-		return NULL;
+		return 0;
 	if (errno != EACCES && errno != EPERM)
-		return "perf_event_open";
+		return -1;
 	attr->exclude_kernel = 1;
 	if (rings_permitted(attr))
-		return "perf_event_open";
+		return -1;
 	perf->session->user_only = true;
+	return 0;
+}
+
+/* Without copies of the stack there are no chains, but all else. */
+static const char *check_permission(struct perf *perf)
+{
+	const struct perf_event_attr flat = perf->attr;
+	int error = EOPNOTSUPP;
+
+	if (!perf->session->flat && chain_ask(&perf->attr, STACK_BYTES)) {
+		if (!check_modes(perf))
+			return NULL;
+		error = errno;
+		perf->attr = flat;
+	}
+	if (check_modes(perf))
+		return "perf_event_open";
+	if (!perf->session->flat)
+		term_warn("the profile has no call chains: perf_event_open, samples of the stack: %s",
+			  strerror(error));
+	perf->session->flat = true;
 	return NULL;
+}
+
+static void set_period(struct perf *perf)
+{
+	struct session *session = perf->session;
+	uint64_t us = session->flat ? DEFAULT_FLAT_US : DEFAULT_US;
+
+	if (session->asked_ns)
+		us = session->asked_ns / 1000;
+	session->period_ns = 1000 * draw_period_us(us);
+	perf->attr.sample_period = session->period_ns;
 }
 
 static const char *backend_open(struct session *session)
 {
-	uint64_t asked_us = session->asked_ns / 1000 ?: DEFAULT_US;
 	bool executes = session->target == TARGET_PROGRAM;
 	const char *failed = allocate(session);
 	struct perf *perf = session->state;
 
 	if (!failed) {
-		session->period_ns = 1000 * draw_period_us(asked_us);
 		session->clock = PRF_CLOCK_PERF_EVENT_OPEN;
 		perf->attr = (struct perf_event_attr) {
 			.size = sizeof(perf->attr),
 			.type = PERF_TYPE_SOFTWARE,
 			.config = PERF_COUNT_SW_CPU_CLOCK,
-			.sample_period = session->period_ns,
 			.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 				PERF_SAMPLE_TIME,
 			.disabled = executes,
@@ -644,6 +835,7 @@ static const char *backend_open(struct session *session)
 		failed = check_permission(perf);
 	}
 	if (!failed) {
+		set_period(perf);
 		perf->rings = rings_new(&perf->attr);
 		failed = perf->rings ? NULL : "malloc";
 	}
@@ -876,21 +1068,6 @@ static void account_for_time(const struct perf *perf)
 	}
 }
 
-/* Has the file changed since it was mapped? Then its functions are others. */
-static bool has_changed(const struct session *session,
-			const struct mapped *file, const char *path)
-{
-	int64_t since_ns = file->first_ns - session->start_ns;
-	char *where = process_path(file->seen.pid, path);
-	struct stat now;
-	bool changed;
-
-	changed = where && !stat(where, &now) && file_changed_ns(&now) >
-		session->start_unix_ns + since_ns;
-	free(where);
-	return changed;
-}
-
 /* Have record_table() not read files that have changed. */
 static void mark_changed(struct perf *perf)
 {
@@ -936,6 +1113,18 @@ static int record(struct perf *perf)
 	return failed;
 }
 
+static void put_chains(const struct perf *perf)
+{
+	struct prf *prf = &perf->session->prf;
+
+	if (perf->session->flat)
+		return;
+	prf->flags |= PRF_FLAG_CHAINS;
+	if (perf->session->call_sites)
+		prf->flags |= PRF_FLAG_CALL_SITES;
+	memcpy(prf->chains, perf->chains, sizeof(prf->chains));
+}
+
 static int end(struct session *session)
 {
 	struct perf *perf = session->state;
@@ -948,6 +1137,7 @@ static int end(struct session *session)
 	session->prf.withheld += perf->withheld;
 	if (perf->missed || rings_full(perf->rings))
 		session->prf.flags |= PRF_FLAG_RECORDS_LOST;
+	put_chains(perf);
 	mark_changed(perf);
 	failed = record(perf);
 	if (perf->failed) {

@@ -190,26 +190,45 @@ static int mark_deleted(struct object *object)
 	return 0;
 }
 
-/* Read the file, if it is still at its path. */
+/**
+ * object_open() - open the file of an object, if it is still at its path
+ * @seen: the object
+ * @path: its path
+ * @start_ns: start of the watch, in nanoseconds since the epoch
+ * @is_other: set to whether another file is there
+ *
+ * Return: a descriptor, or -1.
+ */
+int object_open(const struct profil_watch_object *seen, const char *path,
+		uint64_t start_ns, bool *is_other)
+{
+	char *where = process_path(seen->pid, path);
+	struct stat now;
+	int fd;
+
+	*is_other = false;
+	fd = where ? file_open_plain(where, &now) : -1;
+	free(where);
+	if (fd < 0 || is_same(fd, &now, seen, start_ns))
+		return fd;
+	*is_other = true;
+	close(fd);
+	return -1;
+}
+
 static int read_file(struct object *object,
 		     const struct profil_watch_object *seen, uint64_t start_ns)
 {
-	char *where = process_path(seen->pid, object->path);
-	struct stat now;
-	int fd, result = 0;
+	bool is_other;
+	int fd = object_open(seen, object->path, start_ns, &is_other);
 
-	if (!where)
-		return -1;
-	fd = file_open_plain(where, &now);
-	free(where);
+	if (is_other)
+		return mark_deleted(object);
 	if (fd < 0)
 		return 0;
-	if (is_same(fd, &now, seen, start_ns))
-		read_elf(object, fd);
-	else
-		result = mark_deleted(object);
+	read_elf(object, fd);
 	close(fd);
-	return result;
+	return 0;
 }
 
 /**

@@ -33,8 +33,8 @@ static const char usage[] =
 	"      --duration=SECONDS  end after SECONDS; not with PROGRAM\n"
 	"  -t, --interval=US       take a tick every US microseconds of CPU time on\n"
 	"                          average (default 1000; 10000 where the module's\n"
-	"                          restrict_fastprof forbids less; 250 without\n"
-	"                          the module)\n"
+	"                          restrict_fastprof forbids less; 250 with --flat\n"
+	"                          and without the module)\n"
 	"  -b, --bucket=BYTES      count in buckets of BYTES bytes of code, a power\n"
 	"                          of two up to 4096 (default 4)\n"
 	"  -o, --output=FILE       write the profile to FILE (default ./PROGRAM.prf)\n"
@@ -42,6 +42,9 @@ static const char usage[] =
 	"      --dos               write PROGRAM.PRF for MS-DOS PROHIST as well\n"
 	"      --interactive       ask for bucket, interval and arguments as MS-DOS\n"
 	"                          PROFIL did; implies --dos\n"
+	"      --flat              count the functions that run, without their callers\n"
+	"      --call-sites        tell callers apart by where they call from, too, not\n"
+	"                          only by function\n"
 	"      --kernel=DETAIL     count ticks in kernel mode as a total (default), by\n"
 	"                          functions (needs CAP_PERFMON; default with --all),\n"
 	"                          or leave them out: none\n"
@@ -67,6 +70,8 @@ const struct option long_options[] = {
 	{ "per-process", no_argument, NULL, 'P' },
 	{ "dos", no_argument, NULL, OPTION_DOS },
 	{ "interactive", no_argument, NULL, OPTION_INTERACTIVE },
+	{ "flat", no_argument, NULL, OPTION_FLAT },
+	{ "call-sites", no_argument, NULL, OPTION_CALL_SITES },
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
 	{ "no-names", no_argument, NULL, OPTION_NO_NAMES },
 	{ "top", required_argument, NULL, 'n' },
@@ -166,6 +171,12 @@ static void set_user(struct session *session, const char *name)
 				      "--user: no such user");
 }
 
+static void check_chains(const struct session *session)
+{
+	if (session->flat && session->call_sites)
+		misused("choose one of --flat and --call-sites");
+}
+
 /**
  * common_option() - heed an option that both commands have
  * @session: the session
@@ -203,6 +214,14 @@ bool common_option(struct session *session, int option, const char *argument)
 		return true;
 	case 'b':
 		session->bucket = bucket_of(argument);
+		return true;
+	case OPTION_FLAT:
+		session->flat = true;
+		check_chains(session);
+		return true;
+	case OPTION_CALL_SITES:
+		session->call_sites = true;
+		check_chains(session);
 		return true;
 	case OPTION_KERNEL:
 		set_kernel(session, argument);

@@ -8,11 +8,13 @@
  * CPUs that it runs on; they are sorted by their time.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,8 +27,30 @@
  */
 #define RING_PAGES	64
 
-/* With less room than this, a ring has no room for another sample. */
+/*
+ * With samples of the stack, which are much larger, as much as is permitted, but
+ * no more than this for a ring, and for all of them
+ */
+#define STACK_PAGES	1024
+#define ALL_STACK_PAGES	(16 * STACK_PAGES)
+
+/*
+ * With less room than this, and what a sample has of the stack, a ring has no
+ * room for another sample.
+ */
 #define FULL		128
+
+/**
+ * struct sample - the beginning of every sample
+ * @time: its time; see perf_event_open(2) for the rest
+ */
+struct sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time;
+};
 
 /**
  * struct ring - records of a CPU
@@ -53,6 +77,7 @@ struct entry {
 /**
  * struct rings - rings of all CPUs
  * @attr: attributes of every event
+ * @pages: pages of a ring, if that many are permitted
  * @nr_cpus: number of elements of @rings
  * @rings: the rings, by CPU
  * @nr_fds: number of elements of @fds
@@ -67,6 +92,7 @@ struct entry {
  */
 struct rings {
 	struct perf_event_attr attr;
+	size_t pages;
 	size_t nr_cpus;
 	struct ring *rings;
 	size_t nr_fds;
@@ -97,6 +123,41 @@ int rings_permitted(const struct perf_event_attr *attr)
 	return 0;
 }
 
+static size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+/* The memory that an ordinary user's rings may have for each CPU, in bytes */
+static uint64_t permitted(size_t nr_cpus)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "re");
+	unsigned int kb = 0;
+	struct rlimit limit;
+
+	if (file) {
+		if (fscanf(file, "%u", &kb) != 1)
+			kb = 0;
+		fclose(file);
+	}
+	if (getrlimit(RLIMIT_MEMLOCK, &limit))
+		limit.rlim_cur = 0;
+	return kb * 1024ULL + limit.rlim_cur / nr_cpus;
+}
+
+/* The same for each CPU: those that are mapped first could take all of it. */
+static size_t stack_pages(size_t nr_cpus)
+{
+	uint64_t most = permitted(nr_cpus) / page_size();
+	size_t pages = STACK_PAGES;
+
+	/* And one page more */
+	while (pages > RING_PAGES &&
+	       (pages >= most || pages * nr_cpus > ALL_STACK_PAGES))
+		pages /= 2;
+	return pages;
+}
+
 /**
  * rings_new() - prepare rings, without events yet
  * @attr: attributes of every event; each record must end with its time
@@ -111,9 +172,13 @@ struct rings *rings_new(const struct perf_event_attr *attr)
 	if (!rings)
 		return NULL;
 	rings->attr = *attr;
-	/* Without a wakeup_watermark, the kernel wakes at half a ring */
-	rings->attr.watermark = 1;
 	rings->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	rings->pages = RING_PAGES;
+	if (attr->sample_stack_user)
+		rings->pages = stack_pages(rings->nr_cpus);
+	/* As early as does not cost much: until it is read, a ring fills up */
+	rings->attr.watermark = 1;
+	rings->attr.wakeup_watermark = rings->pages * page_size() / 4;
 	rings->rings = calloc(rings->nr_cpus, sizeof(*rings->rings));
 	rings->ready = epoll_create1(EPOLL_CLOEXEC);
 	if (!rings->rings || rings->ready < 0) {
@@ -124,11 +189,6 @@ struct rings *rings_new(const struct perf_event_attr *attr)
 	for (i = 0; i < rings->nr_cpus; i++)
 		rings->rings[i].fd = -1;
 	return rings;
-}
-
-static size_t page_size(void)
-{
-	return sysconf(_SC_PAGESIZE);
 }
 
 /** rings_free() - close all events, and free the rings */
@@ -151,12 +211,11 @@ void rings_free(struct rings *rings)
 	free(rings);
 }
 
-static void map_ring(struct ring *ring)
+static void map_ring(struct ring *ring, size_t pages)
 {
-	size_t pages;
 	void *page;
 
-	for (pages = RING_PAGES; pages; pages /= 2) {
+	for (; pages; pages /= 2) {
 		page = mmap(NULL, (1 + pages) * page_size(),
 			    PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 		if (page != MAP_FAILED) {
@@ -178,7 +237,7 @@ static const char *make_ring(struct rings *rings, struct ring *ring, int fd)
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
 	ring->fd = fd;
-	map_ring(ring);
+	map_ring(ring, rings->pages);
 	if (!ring->page)
 		return "mmap";
 	return epoll_ctl(rings->ready, EPOLL_CTL_ADD, fd, &event) ?
@@ -302,11 +361,13 @@ static int make_room(struct rings *rings, size_t size)
 	return 0;
 }
 
-/* The time is the last field of a sample, and of the ID that all others have. */
+/* The time is the last field of the ID that all records but samples end with. */
 static uint64_t time_of(const struct perf_event_header *record)
 {
 	uint64_t time;
 
+	if (record->type == PERF_RECORD_SAMPLE)
+		return ((const struct sample *)record)->time;
 	memcpy(&time, (const char *)record + record->size - sizeof(time),
 	       sizeof(time));
 	return time;
@@ -341,7 +402,7 @@ static void read_ring(struct rings *rings, const struct ring *ring)
 	struct perf_event_header header;
 
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	if (ring->size - (head - tail) < FULL)
+	if (ring->size - (head - tail) < FULL + rings->attr.sample_stack_user)
 		rings->full = true;
 	for (; tail < head; tail += header.size) {
 		copy_out(ring, tail, &header, sizeof(header));

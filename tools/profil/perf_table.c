@@ -10,7 +10,7 @@
 #include "profil/perf_table.h"
 #include "util/array.h"
 
-#define FIRST_BUCKETS	4096
+#define FIRST_SLOTS	4096
 
 /** table_init() - make an empty table; 0, or -1 if out of memory */
 int table_init(struct table *table, uint32_t shift)
@@ -23,11 +23,11 @@ int table_init(struct table *table, uint32_t shift)
 		.objects = calloc(PROFIL_OBJECT_FILES, sizeof(*table->objects)),
 		.names_size = 1,
 		.names = calloc(1, 1),
-		.max_buckets = FIRST_BUCKETS,
-		.buckets = calloc(FIRST_BUCKETS, sizeof(*table->buckets)),
+		.nr_slots = FIRST_SLOTS,
+		.slots = calloc(FIRST_SLOTS, sizeof(*table->slots)),
 	};
 	return table->images && table->objects && table->names &&
-		table->buckets ? 0 : -1;
+		table->slots ? 0 : -1;
 }
 
 void table_free(struct table *table)
@@ -36,6 +36,7 @@ void table_free(struct table *table)
 	free(table->objects);
 	free(table->names);
 	free(table->buckets);
+	free(table->slots);
 }
 
 static int add_name(struct table *table, const char *name)
@@ -136,66 +137,100 @@ int table_image(struct table *table, const struct profil_watch_image *image,
 	return table->nr_images++;
 }
 
-/* The bucket, or the free one where it belongs */
-static struct profil_watch_bucket *
-find_bucket(const struct table *table, uint32_t image, uint32_t object,
-	    uint64_t offset)
+static bool is_equal(const struct profil_watch_bucket *a,
+		     const struct profil_watch_bucket *b)
 {
-	uint64_t hash = ((uint64_t)image << 32 ^ object) * 0x9e3779b97f4a7c15;
+	return a->image == b->image && a->object == b->object &&
+		a->offset == b->offset && a->caller == b->caller;
+}
+
+/* The slot of a bucket, or the free one where it belongs */
+static uint32_t *find_slot(const struct table *table,
+			   const struct profil_watch_bucket *bucket)
+{
+	uint64_t hash = ((uint64_t)bucket->image << 32 ^ bucket->object) *
+			0x9e3779b97f4a7c15;
 	size_t slot;
 
-	hash = (hash ^ offset) * 0x9e3779b97f4a7c15;
+	hash = (hash ^ bucket->offset) * 0x9e3779b97f4a7c15;
+	hash = (hash ^ hash >> 32 ^ bucket->caller) * 0x9e3779b97f4a7c15;
 	slot = hash >> 32;
 	for (;; slot++) {
-		struct profil_watch_bucket *bucket =
-			&table->buckets[slot & (table->max_buckets - 1)];
+		uint32_t *found = &table->slots[slot & (table->nr_slots - 1)];
 
-		if (!bucket->object || (bucket->image == image &&
-					bucket->object == object &&
-					bucket->offset == offset))
-			return bucket;
+		if (!*found || is_equal(&table->buckets[*found - 1], bucket))
+			return found;
 	}
 }
 
-static int double_buckets(struct table *table)
+static int double_slots(struct table *table)
 {
 	struct table larger = *table;
 	size_t i;
 
-	larger.max_buckets *= 2;
-	larger.buckets = calloc(larger.max_buckets, sizeof(*larger.buckets));
-	if (!larger.buckets)
+	larger.nr_slots *= 2;
+	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
+	if (!larger.slots)
 		return -1;
-	for (i = 0; i < table->max_buckets; i++) {
-		const struct profil_watch_bucket *bucket = &table->buckets[i];
-
-		if (bucket->object)
-			*find_bucket(&larger, bucket->image, bucket->object,
-				     bucket->offset) = *bucket;
-	}
-	free(table->buckets);
+	for (i = 0; i < table->nr_buckets; i++)
+		*find_slot(&larger, &table->buckets[i]) = i + 1;
+	free(table->slots);
 	*table = larger;
 	return 0;
 }
 
+static int add_bucket(struct table *table,
+		      const struct profil_watch_bucket *bucket)
+{
+	struct profil_watch_bucket *buckets =
+		array_grow(table->buckets, table->nr_buckets, sizeof(*buckets));
+
+	if (!buckets)
+		return -1;
+	table->buckets = buckets;
+	buckets[table->nr_buckets++] = *bucket;
+	return 0;
+}
+
+/**
+ * table_node() - find a bucket, or add one without ticks
+ * @table: the table
+ * @image: index of its image
+ * @object: index of its object
+ * @offset: offset in the object, in bytes
+ * @caller: the caller of its frame, from this function; 0 if it has none, or
+ *	PROFIL_CALLER_UNKNOWN
+ *
+ * Return: its index + 1, or 0 if out of memory.
+ */
+uint32_t table_node(struct table *table, uint32_t image, uint32_t object,
+		    uint64_t offset, uint32_t caller)
+{
+	const struct profil_watch_bucket bucket = {
+		.image = image,
+		.object = object,
+		.offset = offset >> table->shift,
+		.caller = caller,
+	};
+	uint32_t *slot;
+
+	if (table->nr_buckets >= table->nr_slots / 2 && double_slots(table))
+		return 0;
+	slot = find_slot(table, &bucket);
+	if (!*slot && !add_bucket(table, &bucket))
+		*slot = table->nr_buckets;
+	return *slot;
+}
+
 /** table_count() - count a tick; 0, or -1 if out of memory */
 int table_count(struct table *table, uint32_t image, uint32_t object,
-		uint64_t offset)
+		uint64_t offset, uint32_t caller)
 {
-	struct profil_watch_bucket *bucket;
+	uint32_t node = table_node(table, image, object, offset, caller);
 
-	offset >>= table->shift;
-	if (table->nr_buckets >= table->max_buckets / 2 &&
-	    double_buckets(table))
+	if (!node)
 		return -1;
-	bucket = find_bucket(table, image, object, offset);
-	if (!bucket->object) {
-		bucket->image = image;
-		bucket->object = object;
-		bucket->offset = offset;
-		table->nr_buckets++;
-	}
-	bucket->count++;
+	table->buckets[node - 1].count++;
 	return 0;
 }
 
@@ -208,13 +243,15 @@ struct profil_watch_table *table_freeze(const struct table *table)
 {
 	size_t images = table->nr_images * sizeof(*table->images);
 	size_t objects = table->nr_objects * sizeof(*table->objects);
-	size_t buckets = table->max_buckets * sizeof(*table->buckets);
+	/* At least as many as there are; see table_node() */
+	uint32_t max_buckets = table->nr_slots / 2;
+	size_t buckets = max_buckets * sizeof(*table->buckets);
 	struct profil_watch_table head = {
 		.version = PROFIL_WATCH_VERSION,
 		.bucket_shift = table->shift,
 		.nr_images = table->nr_images,
 		.nr_objects = table->nr_objects,
-		.max_buckets = table->max_buckets,
+		.max_buckets = max_buckets,
 		.image_size = sizeof(*table->images),
 		.object_size = sizeof(*table->objects),
 		.bucket_size = sizeof(*table->buckets),
@@ -224,14 +261,16 @@ struct profil_watch_table *table_freeze(const struct table *table)
 		.names = sizeof(head) + images + objects + buckets,
 		.names_size = table->names_size,
 	};
-	char *frozen = malloc(head.names + head.names_size);
+	char *frozen = calloc(1, head.names + head.names_size);
 
 	if (!frozen)
 		return NULL;
 	memcpy(frozen, &head, sizeof(head));
 	memcpy(frozen + head.images, table->images, images);
 	memcpy(frozen + head.objects, table->objects, objects);
-	memcpy(frozen + head.buckets, table->buckets, buckets);
+	if (table->nr_buckets)
+		memcpy(frozen + head.buckets, table->buckets,
+		       table->nr_buckets * sizeof(*table->buckets));
 	memcpy(frozen + head.names, table->names, table->names_size);
 	return (void *)frozen;
 }

@@ -41,9 +41,10 @@ struct mapped {
  * @objects: the objects
  * @names_size: bytes of @names; the first is not used
  * @names: paths of the objects
- * @nr_buckets: number of buckets in use
- * @max_buckets: number of elements of @buckets, a power of two
- * @buckets: hash table of the buckets; object 0 marks free ones
+ * @nr_buckets: number of buckets
+ * @buckets: the buckets
+ * @nr_slots: number of elements of @slots, a power of two
+ * @slots: hash table of the buckets: index + 1, or 0 for none
  */
 struct table {
 	uint32_t shift;
@@ -54,8 +55,9 @@ struct table {
 	size_t names_size;
 	char *names;
 	size_t nr_buckets;
-	size_t max_buckets;
 	struct profil_watch_bucket *buckets;
+	size_t nr_slots;
+	uint32_t *slots;
 };
 
 int table_init(struct table *table, uint32_t shift);
@@ -66,8 +68,10 @@ int table_object(struct table *table, const struct mapped *file,
 int table_rename(struct table *table, uint32_t object, const char *path);
 int table_image(struct table *table, const struct profil_watch_image *image,
 		bool separate);
+uint32_t table_node(struct table *table, uint32_t image, uint32_t object,
+		    uint64_t offset, uint32_t caller);
 int table_count(struct table *table, uint32_t image, uint32_t object,
-		uint64_t offset);
+		uint64_t offset, uint32_t caller);
 
 struct profil_watch_table *table_freeze(const struct table *table);
 

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profil/buckets.h"
 #include "profil/cgroup.h"
 #include "profil/names.h"
 #include "profil/object.h"
 #include "profil/record.h"
 #include "symbolize/build_id.h"
-#include "util/array.h"
 #include "util/file.h"
 
 /*
@@ -37,11 +37,7 @@
  * @session: options of the session
  * @table: the table of a watch
  * @prf: the profile to which it adds
- * @before: count of each slot of the hash table at the time of the last
- *	record_add()
- * @nr: number of buckets
- * @buckets: buckets with new ticks, and their offsets in bytes, sorted by image,
- *	object and offset
+ * @buckets: buckets with new ticks, and those of their callers
  * @next: the first bucket that is in no exec yet
  * @nr_images: number of images
  * @images: the images at the time of this record_add()
@@ -57,9 +53,7 @@ struct record {
 	const struct session *session;
 	const struct profil_watch_table *table;
 	struct prf *prf;
-	uint64_t *before;
-	size_t nr;
-	struct profil_watch_bucket *buckets;
+	struct buckets buckets;
 	size_t next;
 	uint32_t nr_images;
 	struct profil_watch_image *images;
@@ -71,54 +65,6 @@ struct record {
 	struct cgroups cgroups;
 	bool has_cgroups;
 };
-
-static int in_order(const void *a, const void *b)
-{
-	const struct profil_watch_bucket *c = a, *d = b;
-
-	if (c->image != d->image)
-		return c->image < d->image ? -1 : 1;
-	if (c->object != d->object)
-		return c->object < d->object ? -1 : 1;
-	return (c->offset > d->offset) - (c->offset < d->offset);
-}
-
-/*
- * Copy the buckets with new ticks; the module may go on adding to them. Those in
- * use are anywhere in the table, which is large: look for no more than @left.
- */
-static int read_buckets(struct record *record, uint32_t left)
-{
-	const struct profil_watch_table *table = record->table;
-	const struct profil_watch_bucket *bucket;
-	struct profil_watch_bucket *list;
-	uint64_t count, before;
-	size_t slot = 0;
-
-	record->nr = 0;
-	record->next = 0;
-	for (; left && (bucket = profil_watch_next(table, &slot)); left--) {
-		count = __atomic_load_n(&bucket->count, __ATOMIC_RELAXED);
-		before = record->before[slot - 1];
-		record->before[slot - 1] = count;
-		if (count == before)
-			continue;
-		list = array_grow(record->buckets, record->nr, sizeof(*list));
-		if (!list)
-			return -1;
-		record->buckets = list;
-		list[record->nr++] = (struct profil_watch_bucket) {
-			.image = bucket->image,
-			.object = bucket->object,
-			.offset = bucket->offset << table->bucket_shift,
-			.count = count - before,
-		};
-	}
-	if (record->nr)
-		qsort(record->buckets, record->nr, sizeof(*record->buckets),
-		      in_order);
-	return 0;
-}
 
 static void *grow_images(struct profil_watch_image **images, uint32_t before,
 			 uint32_t nr)
@@ -132,7 +78,7 @@ static void *grow_images(struct profil_watch_image **images, uint32_t before,
 }
 
 /*
- * Copy the images, at once and after read_buckets(), so that they have no fewer
+ * Copy the images, at once and after buckets_read(), so that they have no fewer
  * ticks than their buckets; but see raise_counts().
  */
 static int read_images(struct record *record)
@@ -259,7 +205,7 @@ static uint32_t parent_of(const struct record *record,
 }
 
 /*
- * A tick that came between read_buckets() and read_images() has been taken
+ * A tick that came between buckets_read() and read_images() has been taken
  * with its image, and comes again with its bucket. Take as many for the image
  * as for its buckets, and so much less when it has others.
  */
@@ -270,12 +216,12 @@ static void raise_counts(struct record *record, uint32_t index)
 	uint64_t counted = before->counted, kernel = before->kernel;
 	size_t i;
 
-	for (i = record->next; i < record->nr &&
-	     record->buckets[i].image == index; i++)
-		if (record->buckets[i].object == PROFIL_OBJECT_KERNEL)
-			kernel += record->buckets[i].count;
+	for (i = record->next; i < record->buckets.nr &&
+	     record->buckets.list[i].image == index; i++)
+		if (record->buckets.list[i].object == PROFIL_OBJECT_KERNEL)
+			kernel += record->buckets.list[i].count;
 		else
-			counted += record->buckets[i].count;
+			counted += record->buckets.list[i].count;
 	if (image->counted < counted)
 		image->counted = counted;
 	if (image->kernel < kernel)
@@ -394,31 +340,59 @@ static bool has_room(const struct prf_exec *exec, uint64_t size)
 }
 
 /* Is a bucket of the same image and object as another? */
-static bool is_with(const struct profil_watch_bucket *a,
-		    const struct profil_watch_bucket *b)
+static bool is_with(const struct bucket *a,
+		    const struct bucket *b)
 {
 	return a->image == b->image && a->object == b->object;
 }
 
 /* Count the ticks of buckets from @first up to record->next as coarse. */
 static void leave_out(const struct record *record, struct prf_exec *exec,
-		      const struct profil_watch_bucket *first)
+		      const struct bucket *first)
 {
-	for (; first < &record->buckets[record->next]; first++) {
+	for (; first < &record->buckets.list[record->next]; first++) {
 		exec->counted -= first->count;
 		exec->coarse += first->count;
 	}
 }
 
+/*
+ * Add a bucket to its DSO. Several may be in one place, with other callers, and
+ * callers have no ticks: see drop_empty().
+ */
+static int add_bucket(const struct prf_exec *exec, struct prf_dso *dso,
+		      struct bucket *bucket)
+{
+	struct prf_bucket *last = dso->nr ? &dso->buckets[dso->nr - 1] : NULL;
+
+	bucket->dso = dso - exec->dsos;
+	bucket->at = bucket->offset - dso->pgoff;
+	if (!last || last->offset != bucket->at)
+		return prf_add_bucket(dso, bucket->at, bucket->count);
+	last->count += bucket->count;
+	return 0;
+}
+
+/* The code of callers has names by now; those without ticks are not needed. */
+static void drop_empty(struct prf_dso *dso)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < dso->nr; i++)
+		if (dso->buckets[i].count)
+			dso->buckets[nr++] = dso->buckets[i];
+	dso->nr = nr;
+}
+
 /* Add buckets from @first up to record->next to their DSO. */
-static int add_buckets(const struct record *record, struct prf_dso *dso,
-		       const struct profil_watch_bucket *first)
+static int add_buckets(const struct record *record,
+		       const struct prf_exec *exec, struct prf_dso *dso,
+		       struct bucket *first)
 {
 	const struct profil_watch_image *image = &record->images[first->image];
 
-	for (; first < &record->buckets[record->next]; first++)
-		if (prf_add_bucket(dso, first->offset - dso->pgoff,
-				   first->count))
+	for (; first < &record->buckets.list[record->next]; first++)
+		if (add_bucket(exec, dso, first))
 			return -1;
 	/* Several processes may have other code at the same address */
 	if (dso->kind == PRF_ANONYMOUS && image->processes == 1)
@@ -429,7 +403,7 @@ static int add_buckets(const struct record *record, struct prf_dso *dso,
 /* Add the DSO of an object, with all buckets that an image has in it. */
 static int add_object(struct record *record, struct prf_exec *exec)
 {
-	const struct profil_watch_bucket *first = &record->buckets[record->next];
+	struct bucket *first = &record->buckets.list[record->next];
 	uint64_t address = free_address(exec), bytes = record->session->bucket;
 	struct object *object = object_of(record, first->object);
 	uint64_t start = first->offset, end = 0;
@@ -437,9 +411,9 @@ static int add_object(struct record *record, struct prf_exec *exec)
 
 	if (!object)
 		return -1;
-	for (; record->next < record->nr &&
-	     is_with(&record->buckets[record->next], first); record->next++)
-		end = record->buckets[record->next].offset + bytes;
+	for (; record->next < record->buckets.nr &&
+	     is_with(&record->buckets.list[record->next], first); record->next++)
+		end = record->buckets.list[record->next].offset + bytes;
 	if (object->end && object->start < start)
 		start = object->start & -bytes;
 	if (object->end > end)
@@ -458,7 +432,7 @@ static int add_object(struct record *record, struct prf_exec *exec)
 		memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
 	}
 	place(dso, address, start, end);
-	return add_buckets(record, dso, first);
+	return add_buckets(record, exec, dso, first);
 }
 
 static struct prf_dso *find_dso(struct prf_exec *exec, const char *path)
@@ -552,26 +526,26 @@ static int need_kernel(struct record *record)
 /* Add the ticks of an image in the functions of the kernel. */
 static int add_kernel(struct record *record, struct prf_exec *exec)
 {
-	uint32_t image = record->buckets[record->next].image;
+	uint32_t image = record->buckets.list[record->next].image;
 	size_t files = exec->nr, i;
 
-	if (need_kernel(record))
-		return -1;
-	for (; record->next < record->nr; record->next++) {
-		const struct profil_watch_bucket *bucket =
-			&record->buckets[record->next];
+	for (; record->next < record->buckets.nr; record->next++) {
+		struct bucket *bucket = &record->buckets.list[record->next];
 		const struct range *range;
 		struct prf_dso *dso;
 
 		if (bucket->image != image ||
 		    bucket->object != PROFIL_OBJECT_KERNEL)
 			break;
+		bucket->dso = PRF_NODE_KERNEL;
+		/* Without the address, it is only known that it is the kernel */
+		if (bucket->offset && need_kernel(record))
+			return -1;
 		range = kallsyms_find(&record->kernel, bucket->offset);
 		if (!range)
 			continue;
 		dso = kernel_dso(record, exec, range->module);
-		if (!dso || prf_add_bucket(dso, bucket->offset - dso->pgoff,
-					   bucket->count))
+		if (!dso || add_bucket(exec, dso, bucket))
 			return -1;
 		exec->kernel_count -= bucket->count;
 	}
@@ -586,9 +560,9 @@ static int add_dsos(struct record *record, struct prf_exec *exec,
 {
 	int failed = 0;
 
-	while (!failed && record->next < record->nr &&
-	       record->buckets[record->next].image == image) {
-		uint32_t object = record->buckets[record->next].object;
+	while (!failed && record->next < record->buckets.nr &&
+	       record->buckets.list[record->next].image == image) {
+		uint32_t object = record->buckets.list[record->next].object;
 
 		if (object >= record->nr_objects)
 			record->next++;
@@ -649,6 +623,7 @@ static int add_image(struct record *record, uint32_t index)
 {
 	const struct profil_watch_image image = new_counts(record, index);
 	struct prf_exec *exec;
+	size_t first, i;
 	char *name;
 
 	if (!has_run(&image))
@@ -659,8 +634,14 @@ static int add_image(struct record *record, uint32_t index)
 	if (!exec || prf_set_cgroup(exec, cgroup_of(record, &image)))
 		return -1;
 	put_counts(record, &image, exec);
-	return add_dsos(record, exec, index) ||
-		add_program(record, exec, image.exe) ? -1 : 0;
+	first = record->next;
+	if (add_dsos(record, exec, index) ||
+	    add_program(record, exec, image.exe) ||
+	    buckets_add_nodes(&record->buckets, exec, first, record->next))
+		return -1;
+	for (i = 0; i < exec->nr; i++)
+		drop_empty(&exec->dsos[i]);
+	return 0;
 }
 
 static int add_images(struct record *record)
@@ -693,10 +674,9 @@ struct record *record_new(const struct session *session,
 	file_survive_cuts();
 	record->session = session;
 	record->table = table;
-	record->before = calloc(table->max_buckets,
-				sizeof(*record->before));
-	if (record->before)
+	if (!buckets_init(&record->buckets, table, !session->flat))
 		return record;
+	buckets_free(&record->buckets);
 	free(record);
 	return NULL;
 }
@@ -712,8 +692,11 @@ struct record *record_new(const struct session *session,
 int record_add(struct record *record, struct prf *prf, uint32_t buckets)
 {
 	record->prf = prf;
+	record->next = 0;
 	forget_nameless(record);
-	if (!read_buckets(record, buckets) && !read_images(record) &&
+	if (!buckets_read(&record->buckets, buckets,
+			  record->session->user_only) &&
+	    !read_images(record) &&
 	    !prepare_objects(record) && !add_images(record))
 		return 0;
 	errno = ENOMEM;
@@ -729,8 +712,7 @@ void record_free(struct record *record)
 	free(record->objects);
 	free(record->images);
 	free(record->images_before);
-	free(record->buckets);
-	free(record->before);
+	buckets_free(&record->buckets);
 	ranges_free(&record->kernel);
 	cgroups_free(&record->cgroups);
 	free(record);

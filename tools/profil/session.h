@@ -59,6 +59,8 @@ enum target {
  * @dos: write a file for MS-DOS PROHIST as well
  * @paragraphs: paragraphs of 16 bytes in each bucket of that file; 0 for as few
  *	as fit
+ * @flat: count ticks without their callers
+ * @call_sites: tell callers apart by their calls, not only by their functions
  * @kernel_set: the user has chosen @kernel or @user_only
  * @no_names: keep no names of functions in the profile
  * @kernel: count ticks in kernel mode by function, too
@@ -94,6 +96,8 @@ struct session {
 	bool per_process;
 	bool dos;
 	uint64_t paragraphs;
+	bool flat;
+	bool call_sites;
 	bool kernel_set;
 	bool no_names;
 	bool kernel;

@@ -106,7 +106,7 @@ check 'a FIFO needs a reader, and gets the profile' into_a_fifo
 says_what_it_uses()
 {
 	run what "$load" alpha 1 &&
-		has what.err 'using perf_event_open.*: processes that live less than 0\.2[0-9]+ ms get no ticks$' &&
+		has what.err 'using perf_event_open.*: processes that live less than (0\.9|1\.0)[0-9]+ ms get no ticks$' &&
 		has what.json '"clock": "perf_event_open"'
 }
 check 'it names the backend and its limit' says_what_it_uses
@@ -225,8 +225,8 @@ of_one_path()
 	run path sh -c "cp $load prog; ./prog alpha 300; rm prog
 		cp $dir/load-static prog; ./prog beta 300" || return
 	"$prohist" -f csv --sort=comm,dso,symbol path.prf | grep '"prog'
-	[ "$(ticks path '"prog \(deleted\)"')" -gt 500 ] &&
-		[ "$(ticks path '"prog",.*"beta"')" -gt 500 ] &&
+	[ "$(ticks path '"prog \(deleted\)"')" -gt 125 ] &&
+		[ "$(ticks path '"prog",.*"beta"')" -gt 125 ] &&
 		[ "$(ticks path '"prog",.*"alpha"')" = 0 ]
 }
 check 'programs at one path' of_one_path
@@ -238,7 +238,7 @@ of_one_file()
 		cat $dir/load-static > both; ./both beta 300" || return
 	"$prohist" -f csv --sort=comm,dso,symbol file.prf | grep '"both'
 	[ "$(ticks file '"both.*"(alpha|beta)"')" = 0 ] &&
-		[ "$(ticks file '"both \(deleted\)"')" -gt 1000 ]
+		[ "$(ticks file '"both \(deleted\)"')" -gt 250 ]
 }
 check 'a file that has changed' of_one_file
 
@@ -246,7 +246,7 @@ check 'a file that has changed' of_one_file
 of_new_file()
 {
 	run new sh -c "cp $load new; ./new alpha 300" || return
-	[ "$(ticks new '"new",.*"alpha"')" -gt 500 ]
+	[ "$(ticks new '"new",.*"alpha"')" -gt 125 ]
 }
 check 'a file that is new' of_new_file
 

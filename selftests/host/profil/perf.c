@@ -142,7 +142,7 @@ static uint64_t count_of(const struct table *table, uint32_t image,
 	uint64_t count = 0;
 	size_t i;
 
-	for (i = 0; i < table->max_buckets; i++) {
+	for (i = 0; i < table->nr_buckets; i++) {
 		const struct profil_watch_bucket *bucket = &table->buckets[i];
 
 		if (bucket->object == object && bucket->image == image &&
@@ -160,14 +160,50 @@ TEST(no_tick_is_lost_when_the_table_grows)
 
 	ASSERT_EQ(0, table_init(&table, 2));
 	for (i = 0; i < MANY; i++)
-		ASSERT_EQ(0, table_count(&table, 1 + i % 3, 4, i / 2 * 4));
-	for (i = 0; i < table.max_buckets; i++)
+		ASSERT_EQ(0, table_count(&table, 1 + i % 3, 4, i / 2 * 4,
+					 0));
+	for (i = 0; i < table.nr_buckets; i++)
 		sum += table.buckets[i].count;
 	EXPECT_EQ(MANY, sum);
 	/* Of ticks 6 to 11, 6 and 7 are at 12, and of images 1 and 2 */
 	EXPECT_EQ(1, count_of(&table, 1, 4, 12));
 	EXPECT_EQ(1, count_of(&table, 2, 4, 12));
 	EXPECT_EQ(0, count_of(&table, 3, 4, 12));
+	table_free(&table);
+}
+
+/* A frame is a bucket of its own for each caller, and stays where it is. */
+TEST(buckets_have_callers)
+{
+	struct profil_watch_table *frozen;
+	struct profil_watch_bucket *buckets;
+	uint32_t first, second, caller, i;
+	struct table table;
+
+	ASSERT_EQ(0, table_init(&table, 2));
+	first = table_node(&table, 1, 4, 16, 0);
+	second = table_node(&table, 1, 4, 32, first);
+	EXPECT_EQ(1, first);
+	EXPECT_EQ(2, second);
+	for (i = 0, caller = second; i < MANY; i++)
+		caller = table_node(&table, 1, 4, 48, caller);
+	EXPECT_EQ(MANY + 2, caller);
+	EXPECT_EQ(0, table_count(&table, 1, 4, 48, second));
+	EXPECT_EQ(0, table_count(&table, 1, 4, 48, PROFIL_CALLER_UNKNOWN));
+	EXPECT_EQ(0, table_count(&table, 1, 4, 48, 0));
+	EXPECT_EQ(first, table_node(&table, 1, 4, 16, 0));
+	EXPECT_EQ(second, table_node(&table, 1, 4, 32, first));
+	EXPECT_EQ(3, count_of(&table, 1, 4, 48));
+	frozen = table_freeze(&table);
+	ASSERT_NE(NULL, frozen);
+	ASSERT_LE(MANY + 4, frozen->max_buckets);
+	buckets = (void *)((char *)frozen + frozen->buckets);
+	EXPECT_EQ(second, buckets[2].caller);
+	EXPECT_EQ(1, buckets[2].count);
+	EXPECT_EQ(first, buckets[second - 1].caller);
+	EXPECT_EQ(0, buckets[first - 1].caller);
+	EXPECT_EQ(0, buckets[frozen->max_buckets - 1].object);
+	free(frozen);
 	table_free(&table);
 }
 

@@ -247,6 +247,197 @@ TEST_F(record, code_at_the_end_of_large_files)
 	EXPECT_EQ(7, prf->execs[0].counted + prf->execs[0].coarse);
 }
 
+/* --- chains */
+
+/* Ticks of a frame, which is called by another one */
+static uint32_t called(FIXTURE_DATA(record) *self, uint32_t image,
+		       uint32_t object, uint64_t offset, uint32_t caller,
+		       uint64_t ticks)
+{
+	uint32_t frame = table_frame(&self->table, image, object, offset,
+				     caller);
+
+	self->table.buckets[frame - 1].count += ticks;
+	if (object == PROFIL_OBJECT_KERNEL)
+		self->table.images[image].kernel += ticks;
+	else
+		self->table.images[image].counted += ticks;
+	return frame;
+}
+
+/*
+ * An exec's chains: frames with ticks or some below, the ticks, "+" and those
+ * below, and from there on the addresses of all callers
+ */
+static const char *chains_of(const struct prf_exec *exec)
+{
+	static char text[4096];
+	size_t i, used = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < exec->nr_nodes; i++) {
+		const struct prf_node *node = &exec->nodes[i];
+		uint32_t caller = i + 1;
+
+		if (!node->count && !node->below)
+			continue;
+		used += sprintf(text + used, "%lu+%lu", node->count,
+				node->below);
+		for (; caller && caller != PRF_CUT; caller = node->caller) {
+			node = &exec->nodes[caller - 1];
+			used += node->dso == PRF_NODE_KERNEL ?
+				sprintf(text + used, " kernel") :
+				sprintf(text + used, " %lx", node->offset +
+					exec->dsos[node->dso].pgoff);
+		}
+		used += sprintf(text + used, "%s;", caller ? " cut" : "");
+	}
+	return text;
+}
+
+TEST_F(record, chains_of_callers)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t other = table_image(&self->table, "other");
+	uint32_t start, middle;
+	const struct prf *prf;
+
+	start = called(self, image, file, 0x3000, 0, 0);
+	middle = called(self, image, PROFIL_OBJECT_ANONYMOUS, 0x7000, start, 1);
+	called(self, image, file, 0x2000, middle, 2);
+	called(self, image, file, 0x2000, start, 3);
+	called(self, image, file, 0x2000, PROFIL_CALLER_UNKNOWN, 4);
+	called(self, other, file, 0x2000, 0, 5);
+	prf = refresh(self);
+	ASSERT_EQ(2, prf->nr);
+	EXPECT_STREQ("1+0 7000 3000;2+0 2000 7000 3000;3+0 2000 3000;4+0 2000 cut;",
+		     chains_of(&prf->execs[0]));
+	EXPECT_STREQ("5+0 2000;", chains_of(&prf->execs[1]));
+	/* The flat profile has no callers */
+	EXPECT_EQ(10, in_dsos(&prf->execs[0]));
+	EXPECT_EQ(1, prf->execs[0].dsos[0].nr);
+	EXPECT_EQ(1, prf->execs[0].dsos[1].nr);
+	EXPECT_EQ(9, prf->execs[0].dsos[1].buckets[0].count);
+}
+
+/* New ticks lead to callers without any, and old ones do not come again. */
+TEST_F(record, chains_of_new_ticks)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 7);
+	uint32_t leaf = called(self, image, file, 0x2000, start, 2);
+
+	called(self, image, file, 0x4000, leaf, 1);
+	EXPECT_STREQ("7+0 3000;2+0 2000 3000;1+0 4000 2000 3000;",
+		     chains_of(&refresh(self)->execs[0]));
+	called(self, image, file, 0x4000, leaf, 3);
+	EXPECT_STREQ("3+0 4000 2000 3000;",
+		     chains_of(&refresh(self)->execs[0]));
+	called(self, image, file, 0x5000, start, 4);
+	EXPECT_STREQ("4+0 5000 3000;", chains_of(&refresh(self)->execs[0]));
+	EXPECT_EQ(0, refresh(self)->nr);
+}
+
+/* Ticks that found no bucket are below the frame that has one. */
+TEST_F(record, chains_without_room)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 0);
+	const struct prf *prf;
+
+	self->table.buckets[start - 1].below = 5;
+	self->table.images[image].coarse = 5;
+	prf = refresh(self);
+	EXPECT_STREQ("0+5 3000;", chains_of(&prf->execs[0]));
+	EXPECT_EQ(5, prf->execs[0].ticks);
+	EXPECT_EQ(0, prf->execs[0].dsos[0].nr);
+
+	/* Ticks in the kernel find none, either */
+	self->table.buckets[start - 1].below += 5;
+	self->table.images[image].coarse += 2;
+	self->table.images[image].kernel += 3;
+	prf = refresh(self);
+	EXPECT_STREQ("0+2 3000;3+0 kernel 3000;", chains_of(&prf->execs[0]));
+	self->session.user_only = true;
+	self->table.buckets[start - 1].below += 5;
+	self->table.images[image].coarse += 2;
+	self->table.images[image].kernel += 3;
+	prf = refresh(self);
+	EXPECT_STREQ("0+2 3000;", chains_of(&prf->execs[0]));
+	EXPECT_EQ(3, prf->execs[0].left_out);
+}
+
+/* A file that has no room in the exec is in no chain. */
+TEST_F(record, chains_through_large_files)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t large = table_file(&self->table, "/nonexistent");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 0);
+	uint32_t lost = called(self, image, large, 0, start, 2);
+	const struct prf *prf;
+
+	called(self, image, large, INT64_MAX - 4095, start, 3);
+	called(self, image, file, 0x2000, lost, 1);
+	prf = refresh(self);
+	EXPECT_STREQ("1+0 2000 cut;0+5 3000;", chains_of(&prf->execs[0]));
+	EXPECT_EQ(5, prf->execs[0].coarse);
+}
+
+TEST_F(record, chains_into_the_kernel)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 0);
+	uint32_t inner = called(self, image, PROFIL_OBJECT_KERNEL, FUNCTION,
+				start, 2);
+	const struct prf *prf;
+
+	called(self, image, PROFIL_OBJECT_KERNEL, FUNCTION + 32, inner, 1);
+	called(self, image, PROFIL_OBJECT_KERNEL, 0, start, 3);
+	/* Ticks at an exec are in no bucket */
+	self->table.images[image].kernel += 4;
+	prf = refresh(self);
+	EXPECT_STREQ("3+0 kernel 3000;2+0 0 3000;1+0 20 0 3000;4+0 kernel cut;",
+		     chains_of(&prf->execs[0]));
+	EXPECT_EQ(7, prf->execs[0].kernel_count);
+	EXPECT_EQ(3, in_dsos(&prf->execs[0]));
+}
+
+TEST_F(record, no_chains_into_a_kernel_that_is_left_out)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 6);
+	const struct prf *prf;
+
+	self->session.user_only = true;
+	called(self, image, PROFIL_OBJECT_KERNEL, 0, start, 3);
+	prf = refresh(self);
+	EXPECT_STREQ("6+0 3000;", chains_of(&prf->execs[0]));
+	EXPECT_EQ(3, prf->execs[0].left_out);
+	EXPECT_EQ(0, prf->execs[0].kernel_count);
+}
+
+TEST_F(record, no_chains_of_a_flat_table)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	const struct prf *prf;
+
+	/* As of a module that knows of no callers */
+	self->session.flat = true;
+	table_tick(&self->table, image, file, 0x3000, 6);
+	record_free(self->record);
+	self->record = record_new(&self->session, &self->table.header);
+	prf = refresh(self);
+	EXPECT_EQ(0, prf->execs[0].nr_nodes);
+	EXPECT_EQ(6, in_dsos(&prf->execs[0]));
+}
+
 /* --- files that may be others now */
 
 /* Reads the program of this test, as of the file system and the inode. */

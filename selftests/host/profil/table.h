@@ -100,21 +100,33 @@ static inline uint32_t table_file(struct table *table, const char *path)
 	return table->header.nr_objects++;
 }
 
-/* Count ticks in a bucket alone; the module counts them in the image, too. */
-static inline void table_bucket(struct table *table, uint32_t image,
-				uint32_t object, uint64_t offset, uint64_t nr)
+/* The bucket of a frame, added if there is none; returns its index + 1. */
+static inline uint32_t table_frame(struct table *table, uint32_t image,
+				   uint32_t object, uint64_t offset,
+				   uint32_t caller)
 {
 	struct profil_watch_bucket *bucket = table->buckets;
 
 	offset >>= table->header.bucket_shift;
 	while (bucket->object && (bucket->image != image ||
 				  bucket->object != object ||
-				  bucket->offset != offset))
+				  bucket->offset != offset ||
+				  bucket->caller != caller))
 		bucket++;
 	bucket->image = image;
 	bucket->object = object;
 	bucket->offset = offset;
-	bucket->count += nr;
+	bucket->caller = caller;
+	return bucket - table->buckets + 1;
+}
+
+/* Count ticks in a bucket alone; the module counts them in the image, too. */
+static inline void table_bucket(struct table *table, uint32_t image,
+				uint32_t object, uint64_t offset, uint64_t nr)
+{
+	uint32_t frame = table_frame(table, image, object, offset, 0);
+
+	table->buckets[frame - 1].count += nr;
 }
 
 static inline void table_tick(struct table *table, uint32_t image,
