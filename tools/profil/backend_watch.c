@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "profil/backend_watch.h"
+#include "profil/callers.h"
 #include "profil/record.h"
 #include "util/array.h"
 #include "util/term.h"
@@ -22,27 +25,76 @@
 #define LAST_TICKS_NS	100000000ULL
 #define LOOK_US		500
 
+/* So long may tables of callers be made until profil heeds signals again. */
+#define PATIENCE_NS	50000000ULL
+
 /**
  * struct watches - state of the backend
  * @info: features and limits of the device
  * @nr: number of watches
  * @list: the watches
+ * @ready: epoll(7) descriptor of the watches and of @more
+ * @more: eventfd(2) that is readable while there are files to look at
  */
 struct watches {
 	struct profil_info info;
 	size_t nr;
 	struct watch *list;
+	int ready;
+	int more;
 };
+
+static void free_watches(struct watches *watches)
+{
+	if (watches->ready >= 0)
+		close(watches->ready);
+	if (watches->more >= 0)
+		close(watches->more);
+	free(watches->list);
+	free(watches);
+}
+
+static int listen_to(const struct watches *watches, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(watches->ready, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Without chains, there is nothing to look at meanwhile. */
+static const char *prepare_chains(struct session *session,
+				  struct watches *watches)
+{
+	if (!session->flat &&
+	    !(watches->info.watch_flags & PROFIL_WATCH_CHAINS)) {
+		term_warn("the profile has no call chains: the module that is loaded has none; they need a later version, and x86-64");
+		session->flat = true;
+	}
+	if (session->flat)
+		return NULL;
+	watches->ready = epoll_create1(EPOLL_CLOEXEC);
+	watches->more = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watches->ready < 0 || watches->more < 0)
+		return "epoll_create1";
+	return listen_to(watches, watches->more) ? "epoll_ctl" : NULL;
+}
 
 static const char *backend_open(struct session *session)
 {
 	struct watches *watches = calloc(1, sizeof(*watches));
+	const char *failed = NULL;
 
 	if (!watches)
 		return "malloc";
-	if (watch_info(&watches->info)) {
-		free(watches);
-		return PROFIL_DEVICE;
+	watches->ready = -1;
+	watches->more = -1;
+	if (watch_info(&watches->info))
+		failed = PROFIL_DEVICE;
+	else
+		failed = prepare_chains(session, watches);
+	if (failed) {
+		free_watches(watches);
+		return failed;
 	}
 	session->state = watches;
 	session->clock = watches->info.clock == PROFIL_CLOCK_HRTIMER ?
@@ -81,20 +133,45 @@ static const char *begin(struct session *session, pid_t pid)
 	watches->list = list;
 	failed = watch_start(&list[watches->nr], session, pid,
 			     &session->period_ns);
-	if (failed)
+	if (!failed && !session->flat &&
+	    listen_to(watches, list[watches->nr].fd))
+		failed = "epoll_ctl";
+	if (failed) {
 		watch_end(&list[watches->nr]);
-	else
-		watches->nr++;
-	return failed;
+		return failed;
+	}
+	if (!session->flat)
+		callers_begin(&list[watches->nr], session, pid);
+	watches->nr++;
+	return NULL;
 }
 
 static int descriptor(const struct session *session)
 {
-	return -1;
+	const struct watches *watches = session->state;
+
+	return watches->ready;
 }
 
+/* Load tables for the files that the watches have seen. */
 static void drain(struct session *session)
 {
+	struct watches *watches = session->state;
+	uint64_t until_ns = now_ns() + PATIENCE_NS;
+	struct profil_watch_status status;
+	eventfd_t nr;
+	size_t i;
+
+	if (session->flat)
+		return;
+	eventfd_read(watches->more, &nr);
+	for (i = 0; i < watches->nr; i++) {
+		/* First: what is seen from now on is reported */
+		watch_status(&watches->list[i], PROFIL_IOC_WATCH_STATUS,
+			     &status);
+		if (!callers_add(&watches->list[i], session, until_ns))
+			eventfd_write(watches->more, 1);
+	}
 }
 
 /* Stop a watch; returns the ticks that are still on their way. */
@@ -153,6 +230,24 @@ static void report_full(const struct watch *watch,
 			  others);
 }
 
+static void put_chains(struct session *session, const struct watch *watch,
+		       const struct profil_watch_status *status)
+{
+	struct prf *prf = &session->prf;
+	int i;
+
+	if (session->flat)
+		return;
+	prf->flags |= PRF_FLAG_CHAINS;
+	if (session->call_sites)
+		prf->flags |= PRF_FLAG_CALL_SITES;
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		prf->chains[i] += status->chains[i];
+	if (watch->no_room)
+		term_warn("the module had no room for the tables of %u files, in which call chains end: see max_watch_kb in profil(4)",
+			  watch->no_room);
+}
+
 static int take(struct session *session, const struct watch *watch)
 {
 	struct profil_watch_status status;
@@ -163,6 +258,7 @@ static int take(struct session *session, const struct watch *watch)
 	prf->withheld += status.withheld;
 	prf->unfollowed += status.unfollowed;
 	report_full(watch, &status);
+	put_chains(session, watch, &status);
 	if (record_table(session, watch->table, status.buckets))
 		return -1;
 	/* They belong to one of these execs, but nobody knows to which */
@@ -190,8 +286,7 @@ static int end(struct session *session)
 	}
 	if (prf->nr)
 		qsort(prf->execs, prf->nr, sizeof(*prf->execs), by_start);
-	free(watches->list);
-	free(watches);
+	free_watches(watches);
 	errno = error;
 	return failed;
 }

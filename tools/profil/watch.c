@@ -8,7 +8,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "profil/callers.h"
 #include "profil/watch.h"
+
+/*
+ * Buckets with chains. 13 s of a compiler need 16,000, and each further second
+ * some hundreds; with many of them, a table begins to be slow when half of it is
+ * in use.
+ */
+#define CHAIN_BUCKETS	(1u << 18)
+#define LEAST_BUCKETS	(1u << 14)
 
 /**
  * watch_info() - ask the device for its features and limits
@@ -47,6 +56,10 @@ static uint32_t flags_of(const struct session *session)
 		flags |= PROFIL_WATCH_SEPARATE;
 	if (session->kernel && !session->user_only)
 		flags |= PROFIL_WATCH_KERNEL_TEXT;
+	if (!session->flat)
+		flags |= PROFIL_WATCH_CHAINS;
+	if (session->call_sites)
+		flags |= PROFIL_WATCH_CALL_SITES;
 	return flags;
 }
 
@@ -79,16 +92,53 @@ static int set_target(struct profil_watch *request,
 }
 
 /*
+ * Chains need a bucket for each frame with other callers. All watches of a user
+ * have 64 MiB, and with several processes each has a watch.
+ */
+static uint32_t buckets_of(const struct session *session)
+{
+	uint32_t buckets = CHAIN_BUCKETS;
+	size_t watches;
+
+	for (watches = session->nr_pids; watches > 1; watches /= 2)
+		buckets /= 2;
+	return buckets > LEAST_BUCKETS ? buckets : LEAST_BUCKETS;
+}
+
+/*
  * The machine has more of everything than the default sizes are for, and its
  * table is not limited by max_watch_kb.
  */
-static void set_sizes(struct profil_watch *request)
+static void set_sizes(struct profil_watch *request,
+		      const struct session *session)
 {
+	if (!session->flat)
+		request->buckets = buckets_of(session);
+	if (session->target != TARGET_MACHINE)
+		return;
 	request->processes = 1 << 15;
 	request->images = 1 << 13;
 	request->objects = 1 << 13;
-	request->buckets = 1 << 19;
+	request->buckets = session->flat ? 1 << 19 : 1 << 20;
 	request->names = 1 << 20;
+}
+
+/* Rather less room than none: max_watch_kb may be less than the default. */
+static int begin(int fd, struct profil_watch *request)
+{
+	const struct profil_watch asked = *request;
+	uint32_t buckets = asked.buckets;
+	int result;
+
+	for (;;) {
+		result = ioctl(fd, PROFIL_IOC_WATCH, request);
+		if (!result || (errno != EAGAIN && errno != ENOMEM) ||
+		    buckets <= LEAST_BUCKETS)
+			return result;
+		buckets /= 2;
+		*request = asked;
+		request->buckets = buckets;
+	}
 }
 
 static const char *map(struct watch *watch)
@@ -120,14 +170,13 @@ const char *watch_start(struct watch *watch, const struct session *session,
 	request->flags = flags_of(session);
 	request->period_ns = session->asked_ns;
 	request->bucket_shift = __builtin_ctz(session->bucket);
-	if (session->target == TARGET_MACHINE)
-		set_sizes(request);
+	set_sizes(request, session);
 	watch->fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	if (watch->fd < 0)
 		return PROFIL_DEVICE;
 	if (set_target(request, session, pid, &directory))
 		return "open";
-	result = ioctl(watch->fd, PROFIL_IOC_WATCH, request);
+	result = begin(watch->fd, request);
 	if (directory >= 0)
 		close(directory);
 	if (result)
@@ -155,6 +204,7 @@ int watch_status(const struct watch *watch, unsigned long request,
 /** watch_end() - unmap the table, and close the device */
 void watch_end(struct watch *watch)
 {
+	callers_end(watch);
 	profil_watch_unmap(watch->table, &watch->request);
 	if (watch->fd >= 0)
 		close(watch->fd);

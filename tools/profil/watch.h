@@ -11,15 +11,33 @@
 #include "profil/session.h"
 
 /**
+ * struct known_file - a file whose table has been loaded, or that has none
+ * @device: its file system
+ * @inode: its inode number
+ */
+struct known_file {
+	dev_t device;
+	ino_t inode;
+};
+
+/**
  * struct watch - a watch
  * @fd: the open file of the device; -1 if there is none
  * @request: as the module has granted it
  * @table: the table, which the module goes on writing
+ * @nr_known: number of elements of @known
+ * @known: files that need no table of callers any more
+ * @is_done: objects that need none, either; NULL before the first look
+ * @no_room: number of tables for which the module had no room
  */
 struct watch {
 	int fd;
 	struct profil_watch request;
 	const struct profil_watch_table *table;
+	size_t nr_known;
+	struct known_file *known;
+	bool *is_done;
+	unsigned int no_room;
 };
 
 int watch_info(struct profil_info *info);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * callers.c - load tables of callers into watches
+ *
+ * The module finds no callers in a file before its table is there. So what a
+ * program maps when it starts gets tables before it starts, and the rest as soon
+ * as the module knows the path of a file.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profil/callers.h"
+#include "profil/needed.h"
+#include "profil/object.h"
+#include "symbolize/vdso.h"
+#include "unwind/file.h"
+#include "util/array.h"
+#include "util/file.h"
+
+/* Is it a file that has a table in the watch, or can have none? */
+static bool is_known(const struct watch *watch, const struct stat *file)
+{
+	size_t i;
+
+	for (i = 0; i < watch->nr_known; i++)
+		if (watch->known[i].inode == file->st_ino &&
+		    watch->known[i].device == file->st_dev)
+			return true;
+	return false;
+}
+
+static void know(struct watch *watch, const struct stat *file)
+{
+	struct known_file *known = array_grow(watch->known, watch->nr_known,
+					      sizeof(*known));
+
+	if (!known)
+		return;
+	watch->known = known;
+	known[watch->nr_known++] = (struct known_file) {
+		.device = file->st_dev,
+		.inode = file->st_ino,
+	};
+}
+
+/* Load the table of a file. @seen_as: its descriptor, or -1 for the vDSO */
+static void load(struct watch *watch, int fd, int seen_as)
+{
+	struct profil_watch_unwind request = {
+		.size = sizeof(request),
+		.fd = seen_as,
+	};
+	size_t bytes;
+	void *table = unwind_file(fd, &bytes);
+
+	if (!table)
+		return;
+	request.table = (uintptr_t)table;
+	request.bytes = bytes;
+	if (ioctl(watch->fd, PROFIL_IOC_WATCH_UNWIND, &request) &&
+	    (errno == EAGAIN || errno == ENOSPC || errno == ENOMEM))
+		watch->no_room++;
+	free(table);
+}
+
+static void load_file(void *context, int fd)
+{
+	struct watch *watch = context;
+	struct stat file;
+
+	if (fstat(fd, &file) || is_known(watch, &file))
+		return;
+	know(watch, &file);
+	load(watch, fd, fd);
+}
+
+static void load_vdso(struct watch *watch)
+{
+	int fd = vdso_open();
+
+	if (fd < 0)
+		return;
+	load(watch, fd, -1);
+	close(fd);
+}
+
+/* What a process that runs already has mapped; @line is of /proc/PID/maps. */
+static void load_mapping(struct watch *watch, pid_t pid, char *line)
+{
+	char flags[5], *where;
+	struct stat file;
+	int path = 0, fd;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%*s %4s %*s %*s %*s %n", flags, &path) < 1 ||
+	    flags[2] != 'x' || line[path] != '/')
+		return;
+	where = process_path(pid, line + path);
+	fd = where ? file_open_plain(where, &file) : -1;
+	free(where);
+	if (fd < 0)
+		return;
+	load_file(watch, fd);
+	close(fd);
+}
+
+static void load_process(struct watch *watch, pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && getline(&line, &room, maps) > 0)
+		load_mapping(watch, pid, line);
+	free(line);
+	if (maps)
+		fclose(maps);
+}
+
+/**
+ * callers_begin() - load the tables that will be needed first
+ * @watch: the watch, which has just begun
+ * @session: target and options
+ * @pid: the process, with TARGET_PROCESSES
+ */
+void callers_begin(struct watch *watch, const struct session *session,
+		   pid_t pid)
+{
+	/* What runs may change its files while they are read */
+	file_survive_cuts();
+	load_vdso(watch);
+	if (session->target == TARGET_PROGRAM)
+		needed_files(session->argv[0], load_file, watch);
+	else if (session->target == TARGET_PROCESSES)
+		load_process(watch, pid);
+}
+
+static void load_object(struct watch *watch, const struct session *session,
+			const struct profil_watch_object *object,
+			const char *path)
+{
+	bool is_other;
+	int fd = object_open(object, path, session->start_unix_ns, &is_other);
+
+	if (fd < 0)
+		return;
+	load_file(watch, fd);
+	close(fd);
+}
+
+/**
+ * callers_add() - load the tables of the files that the watch has seen meanwhile
+ * @watch: the watch
+ * @session: options
+ * @until_ns: end after this time
+ *
+ * Return: whether this was enough for all of them.
+ */
+bool callers_add(struct watch *watch, const struct session *session,
+		 uint64_t until_ns)
+{
+	const struct profil_watch_object *object;
+	const char *path;
+	uint32_t i = PROFIL_OBJECT_FILES;
+
+	if (!watch->is_done)
+		watch->is_done = calloc(watch->request.objects,
+					sizeof(*watch->is_done));
+	for (; watch->is_done && i < watch->request.objects &&
+	     (object = profil_watch_object(watch->table, i)); i++) {
+		path = watch->is_done[i] ? NULL :
+			profil_watch_path(watch->table, object);
+		if (!path)
+			continue;
+		if (now_ns() > until_ns)
+			return false;
+		watch->is_done[i] = true;
+		load_object(watch, session, object, path);
+	}
+	return true;
+}
+
+/** callers_end() - forget which tables a watch has */
+void callers_end(struct watch *watch)
+{
+	free(watch->known);
+	free(watch->is_done);
+	watch->known = NULL;
+	watch->is_done = NULL;
+}
