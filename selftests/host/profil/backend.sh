@@ -436,6 +436,121 @@ else
 		'needs /proc/kallsyms'
 fi
 
+# chains NAME PATTERN: ticks whose chains match, of stacks
+chains()
+{
+	"$dir/stacks" "$1.prf" | awk -v pattern="$2" '
+		$2 ~ pattern { sum += $1 }
+		END { print sum + 0 }'
+}
+
+# Time in one function, by who called it
+of_callers()
+{
+	local first other cut
+
+	run callers "$load" left 300 right 100 || return
+	"$dir/stacks" callers.prf | sort -rn | head -n 4
+	first=$(chains callers ';main;do_words;left;spend;alpha$')
+	other=$(chains callers ';main;do_words;right;spend;alpha$')
+	cut=$(chains callers 'cut].*(spend|alpha)')
+	echo "left: $first, right: $other, cut: $cut"
+	[ $((first + other)) -gt 100 ] &&
+		between 67 $((100 * first / (first + other))) 83 &&
+		between 0 $((100 * cut / (first + other))) 1
+}
+check 'callers have their shares' of_callers
+
+# of_chain WORDS PATTERN: most ticks have that chain
+of_chain()
+{
+	local nr
+
+	# shellcheck disable=SC2086 # it is several words
+	run chain ${3:-"$load"} $1 || return
+	"$dir/stacks" chain.prf | sort -rn | head -n 4
+	nr=$(chains chain "$2")
+	[ "$(number chain ticks)" -gt 50 ] &&
+		between 80 $((100 * nr / $(number chain ticks))) 100
+}
+from='^load;(_start|__libc_start_main.*)[^[]*;main;do_words'
+check 'a function that calls itself is in a chain each time' of_chain \
+	'recurse 5 200' "$from(;recurse)(;recurse)(;recurse)(;recurse)(;recurse)(;recurse);spend;alpha"
+check 'a signal interrupts a function that is in the chain' of_chain \
+	'handle 200' "$from;handle;.*raise.*;handler;spend;alpha"
+check 'functions that the C library calls' of_chain 'compare 200' \
+	"$from;compare;.*qsort.*;order;spend;alpha"
+check 'threads have chains of their own' of_chain \
+	'thread alpha 1 alpha 200' \
+	'^load;[^[]*clone[^[]*;in_thread;do_words;spend;alpha'
+check 'so have children, from their parent on' of_chain 'fork alpha 200' \
+	"$from;in_child;do_words;spend;alpha"
+check 'so have programs that it executes' of_chain \
+	"fork exec $dir/other alpha 200" \
+	'^other;(_start|__libc_start_main.*)[^[]*;main;do_words;spend;alpha'
+check 'so have libraries' of_chain "open $dir/libfirst.so 200" \
+	"$from(;in_library)?;spend;part"
+check 'so have static programs' of_chain 'left 200' \
+	'^load-static;_start;[^[]*;main;do_words;left;spend;alpha' \
+	"$dir/load-static"
+
+# What the kernel does has the chain of its caller
+of_system_calls()
+{
+	local nr
+
+	run system "$load" calls 300 || return
+	"$dir/stacks" system.prf | sort -rn | head -n 4
+	nr=$(chains system "$from;spend;calls;syscall;\[kernel\]")
+	between 50 $((100 * nr / $(number system kernel))) 100
+}
+check 'system calls have callers' of_system_calls
+
+of_call_sites()
+{
+	run sites --call-sites "$load" left 100 right 100 || return
+	"$dir/stacks" sites.prf | sort -rn | head -n 8
+	[ "$(chains sites "$from;left;spend;alpha")" -gt 10 ] &&
+		[ "$(chains sites "$from;right;spend;alpha")" -gt 10 ]
+}
+check 'chains of call sites' of_call_sites
+
+is_flat()
+{
+	run flat --flat "$load" left 100 || return
+	"$dir/stacks" flat.prf > flat.txt
+	has flat.err 'less than 0\.2[0-9]+ ms get no ticks$' && [ ! -s flat.txt ]
+}
+check 'with --flat, there are none, and the interval is shorter' is_flat
+
+both_kinds()
+{
+	! "$profil" --flat --call-sites true 2> both.err &&
+		has both.err 'choose one of --flat and --call-sites'
+}
+check '--flat and --call-sites exclude each other' both_kinds
+
+# How many chains of Debian's programs are complete; their tables are made anew
+of_debian()
+{
+	local program=$1 complete all
+
+	shift
+	run "$program" -t 250 "$program" "$@" || return
+	all=$(chains "$program" '')
+	complete=$((all - $(chains "$program" '\[cut]')))
+	echo "$program: $complete of $all chains are complete"
+	[ "$all" -gt 20 ] && between 90 $((100 * complete / all)) 100
+}
+head -c 3000000 /proc/self/exe > input
+for i in {1..20000}; do echo "$((i * 7919 % 20011)) line"; done > lines
+# shellcheck disable=SC2016 # the variables are perl's
+check 'chains of perl' of_debian perl -e '$h{$_ % 999} .= "x" for 1 .. 300000'
+check 'chains of xz' of_debian xz -k -9 -f lines
+check 'chains of sort' of_debian sort lines lines lines lines
+check 'chains of git' of_debian git hash-object --stdin-paths \
+	< <(yes "$PWD/lines" | head -n 300)
+
 signalled() { python3 "$here/signals.py" "$profil" "$1"; }
 check 'the program gets the signals that are sent to profil' signalled sent
 check 'an alarm from before profil, too' signalled alarm

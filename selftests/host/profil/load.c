@@ -6,6 +6,10 @@
  *
  * alpha MS, beta MS	spend MS milliseconds of CPU time in a function
  * calls MS	the same in system calls
+ * left MS, right MS	the same as alpha, called by another function
+ * recurse NR MS	the same, called by so many calls of a function by itself
+ * handle MS	the same in the handler of a signal
+ * compare MS	the same in a function that the C library calls
  * thread alpha|beta MS WORD...	spend the time, and do the rest in a thread
  *		at the same time
  * fork WORD...	do the rest in a child, and wait for it
@@ -17,6 +21,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +74,52 @@ static void spend(void (*function)(void), const char *ms)
 
 	while (cpu_ns() < end)
 		function();
+}
+
+__attribute__((noipa)) static void left(const char *ms)
+{
+	spend(alpha, ms);
+}
+
+__attribute__((noipa)) static void right(const char *ms)
+{
+	spend(alpha, ms);
+}
+
+__attribute__((noipa)) static void recurse(int nr, const char *ms)
+{
+	if (nr)
+		recurse(nr - 1, ms);
+	else
+		spend(alpha, ms);
+}
+
+static const char *argument;
+
+__attribute__((noipa)) static void handler(int signal)
+{
+	spend(alpha, argument);
+}
+
+__attribute__((noipa)) static void handle(const char *ms)
+{
+	argument = ms;
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+}
+
+__attribute__((noipa)) static int order(const void *a, const void *b)
+{
+	spend(alpha, argument);
+	return 0;
+}
+
+__attribute__((noipa)) static void compare(const char *ms)
+{
+	int two[2] = { 0 };
+
+	argument = ms;
+	qsort(two, 2, sizeof(*two), order);
 }
 
 static void *in_thread(void *words)
@@ -125,6 +176,17 @@ static void do_words(char **words)
 			spend(beta, *++words);
 		} else if (!strcmp(*words, "calls")) {
 			spend(calls, *++words);
+		} else if (!strcmp(*words, "left")) {
+			left(*++words);
+		} else if (!strcmp(*words, "right")) {
+			right(*++words);
+		} else if (!strcmp(*words, "recurse")) {
+			recurse(atoi(words[1]), words[2]);
+			words += 2;
+		} else if (!strcmp(*words, "handle")) {
+			handle(*++words);
+		} else if (!strcmp(*words, "compare")) {
+			compare(*++words);
 		} else if (!strcmp(*words, "open")) {
 			in_library(words[1], words[2]);
 			words += 2;
