@@ -163,20 +163,14 @@ static void add_bucket(struct sum *sum, struct sum_dso *dso,
 		sum->squares += bucket->ns * bucket->ns / bucket->ticks;
 }
 
-/**
- * sum_bucket_at() - where a bucket of a mapping is in a sum
- * @dso: the DSO of the mapping
- * @run: the run
- * @mapping: the mapping
- * @offset: offset of the bucket from its start, in bytes
- * @caller: whether it is that of a caller, rather than one with ticks
- *
- * Return: the bucket for sum_find(), without ticks.
+/*
+ * Where a bucket of a mapping is in the sum, without its ticks. @caller: it is that
+ * of a caller, rather than one with ticks
  */
-struct sum_bucket sum_bucket_at(const struct sum_dso *dso,
-				const struct prf *run,
-				const struct prf_dso *mapping, uint64_t offset,
-				bool caller)
+static struct sum_bucket bucket_at(const struct sum_dso *dso,
+				   const struct prf *run,
+				   const struct prf_dso *mapping,
+				   uint64_t offset, bool caller)
 {
 	bool start = caller && !(run->flags & PRF_FLAG_CALL_SITES);
 
@@ -204,14 +198,14 @@ static void add_mapping(struct sum *sum, const struct prf *run,
 	for (i = 0; i < mapping->nr; i++) {
 		const struct prf_bucket *bucket = &mapping->buckets[i];
 
-		new = sum_bucket_at(dso, run, mapping, bucket->offset, false);
+		new = bucket_at(dso, run, mapping, bucket->offset, false);
 		new.ticks = bucket->count;
 		new.ns = (double)bucket->count * run->period_ns;
 		add_bucket(sum, dso, &new);
 		sum->bucket_ticks += bucket->count;
 	}
 	for (i = 0; i < nr; i++) {
-		new = sum_bucket_at(dso, run, mapping, callers[i].offset, true);
+		new = bucket_at(dso, run, mapping, callers[i].offset, true);
 		add_bucket(sum, dso, &new);
 	}
 }
@@ -513,6 +507,34 @@ const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class)
 	const struct prf_dso mapping = whole(class);
 
 	return find_dso(sum, class, &mapping);
+}
+
+/**
+ * sum_node() - find the bucket of a node
+ * @sum: the finished sum of the runs, with callers
+ * @run: the run
+ * @exec: the exec
+ * @node: a node with ticks, or that has called something
+ * @calls: whether it has called something, see prf_calling()
+ * @dso: receives its DSO
+ *
+ * Return: the bucket; NULL in the kernel, if no ticks there lack a function.
+ */
+const struct sum_bucket *sum_node(const struct sum *sum, const struct prf *run,
+				  const struct prf_exec *exec,
+				  const struct prf_node *node, bool calls,
+				  const struct sum_dso **dso)
+{
+	struct sum_bucket bucket;
+
+	if (node->dso == PRF_NODE_KERNEL) {
+		*dso = sum_whole(sum, SUM_KERNEL);
+		return *dso ? (*dso)->buckets : NULL;
+	}
+	*dso = sum_dso(sum, &exec->dsos[node->dso]);
+	bucket = bucket_at(*dso, run, &exec->dsos[node->dso], node->offset,
+			   calls);
+	return sum_find(*dso, bucket.address, bucket.bytes);
 }
 
 /* CPU time that was not covered, or whose ticks were lost or clipped */

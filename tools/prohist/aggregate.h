@@ -199,10 +199,10 @@ bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);
 const struct sum_bucket *sum_find(const struct sum_dso *dso, uint64_t address,
 				  uint64_t bytes);
-struct sum_bucket sum_bucket_at(const struct sum_dso *dso,
-				const struct prf *run,
-				const struct prf_dso *mapping, uint64_t offset,
-				bool caller);
+const struct sum_bucket *sum_node(const struct sum *sum, const struct prf *run,
+				  const struct prf_exec *exec,
+				  const struct prf_node *node, bool calls,
+				  const struct sum_dso **dso);
 const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping);
 const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);

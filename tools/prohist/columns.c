@@ -30,6 +30,7 @@ static const struct column {
 	[COLUMN_TICKS] = { "ticks", "ticks", 0, 10 },
 	[COLUMN_PERCENT] = { "percent", "percent", 0, 8 },
 	[COLUMN_ERROR] = { "error", "error", 0, 10 },
+	[COLUMN_TOTAL] = { "total", "total", 0, 8 },
 	[COLUMN_SO_FAR] = { "so-far", "so far", 0, 8 },
 	[COLUMN_TIME] = { "time", "seconds", 0, 11 },
 	[COLUMN_BAR] = { "bar", "", 0, 0 },
@@ -167,6 +168,9 @@ static void print_number(const struct columns *columns, enum column_id id,
 		break;
 	case COLUMN_ERROR:
 		printf(" +-%*.1f %%", width - 5, sum_error(sum, row->ns));
+		break;
+	case COLUMN_TOTAL:
+		printf("%*.1f %%", width - 2, sum_percent(sum, row->total_ns));
 		break;
 	case COLUMN_SO_FAR:
 		printf("%*.1f %%", width - 2,

@@ -42,7 +42,7 @@ static void say_missing(const struct sum *sum)
 static int select_ticks(const struct options *options, struct runs *runs)
 {
 	const struct selection *selection = &options->selection;
-	struct sum sum = {};
+	struct sum sum = { .callers = true };
 	int result;
 
 	if (select_execs(selection, runs->list, runs->nr))

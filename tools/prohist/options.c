@@ -17,6 +17,7 @@
 #include "util/xalloc.h"
 
 #define TOP	30
+#define TREE_TOP	100
 
 /* Maximum of --fail-over */
 #define MOST_PERCENT	1000.0
@@ -25,7 +26,7 @@
 static const struct format formats[] = {
 	{ "text", print_text, diff_text,
 	  FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT |
-	  FORMAT_STATS },
+	  FORMAT_STATS | FORMAT_CHAINS },
 	{ "html", print_html, diff_html, FORMAT_BINARY | FORMAT_DIFF },
 	{ "json", print_json, diff_json,
 	  FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT },
@@ -33,7 +34,7 @@ static const struct format formats[] = {
 	{ "bolt", write_bolt, NULL, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "callgrind", write_callgrind, NULL, FORMAT_FOREIGN },
 	{ "csv", print_csv, NULL,
-	  FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED },
+	  FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_CHAINS },
 	{ "dos", write_dos, NULL,
 	  FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
 	{ "firefox", print_firefox, NULL, FORMAT_FOREIGN },
@@ -43,7 +44,7 @@ static const struct format formats[] = {
 	  FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
 	{ "perf", write_perf, NULL, FORMAT_BINARY | FORMAT_FOREIGN },
 	{ "pprof", write_pprof, NULL,
-	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED },
+	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_CHAINS },
 	{ "speedscope", print_speedscope, NULL, FORMAT_FOREIGN },
 	{ "svg", print_svg, NULL, FORMAT_BINARY },
 };
@@ -53,11 +54,20 @@ static const struct format by_lines = {
 };
 static const struct format annotated = { "annotated", print_annotated, NULL, 0 };
 
+#define OF_TREE (FORMAT_TREE | FORMAT_STATS | FORMAT_INLINED | FORMAT_CHAINS)
+static const struct format trees[] = {
+	{ "tree", print_tree, NULL, OF_TREE },
+	{ "callers", print_callers, NULL, OF_TREE },
+	{ "callees", print_callees, NULL, OF_TREE },
+};
+
 #define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
 /* Values of options without a letter. */
 enum {
 	OPTION_BUCKETS = 256,
+	OPTION_CALLEES,
+	OPTION_CALLERS,
 	OPTION_CGROUP,
 	OPTION_COMM,
 	OPTION_DEBUGINFOD,
@@ -73,6 +83,7 @@ enum {
 	OPTION_SORT,
 	OPTION_STATS,
 	OPTION_SYMBOL,
+	OPTION_TREE,
 };
 
 static const char help[] =
@@ -91,21 +102,25 @@ static const char help[] =
 	"                             gmon, perf, pprof or speedscope for other programs\n"
 	"      --html                 the same as --format=html\n"
 	"  -l, --lines                show source lines instead of functions\n"
-	"  -n, --top=N                show at most N rows of a table as text (default 30;\n"
-	"                             0 shows all)\n"
+	"      --tree                 show what called what, from the outermost function\n"
+	"      --callers=FUNCTION     show what called FUNCTION\n"
+	"      --callees=FUNCTION     show what FUNCTION called\n"
+	"  -n, --top=N                show at most N rows of a table as text (default 30,\n"
+	"                             of a tree 100; 0 shows all)\n"
 	"      --sort=KEY[,KEY]...    group ticks by cgroup, comm, pid, dso or symbol (text,\n"
 	"                             csv)\n"
 	"      --fields=FIELD[,FIELD]...\n"
-	"                             print these columns: ticks, percent, error, so-far,\n"
-	"                             time, bar, or a KEY (text, csv)\n"
-	"      --stats                show what became of all ticks (text)\n"
+	"                             print these columns: ticks, percent, error, total,\n"
+	"                             so-far, time, bar, or a KEY (text, csv)\n"
+	"      --stats                show what became of all ticks, and chains (text)\n"
 	"      --comm=NAME            report only programs of this name\n"
 	"      --pid=PID              report only the process PID\n"
 	"      --cgroup=PATH          report only programs in this cgroup, or below it\n"
 	"      --dso=NAME             report only this DSO; for --format=autofdo, bolt,\n"
 	"                             dos or gmon, the default is the program with the\n"
 	"                             most ticks\n"
-	"      --symbol=FUNCTION      report only functions of this name\n"
+	"      --symbol=FUNCTION      report only functions of this name, and if there are\n"
+	"                             chains of callers, what they called\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
 	"      --inline               show inlined functions and their callers\n"
 	"      --names=STYLE          print C++ and Rust names short or long\n"
@@ -117,6 +132,9 @@ static const char help[] =
 	"\n"
 	"Options that select what to report can be repeated, to report several of them.\n"
 	"A .PRF file of MS-DOS PROFIL can only be listed by buckets.\n";
+
+#define EXCLUSIVE \
+	"--annotate, --buckets, --callees, --callers, --diff, --lines, --tree and --format are mutually exclusive"
 
 /** options_wrong() - report what is wrong with the command line; returns -1 */
 int options_wrong(const char *problem)
@@ -225,6 +243,16 @@ static int parse_fail_over(struct options *options, const char *word)
 	return options_wrong("--fail-over must be above 0 %, and at most 1000 %");
 }
 
+static int parse_view(struct options *options, const struct format *view,
+		      char *function)
+{
+	if (options->view && options->view != view)
+		return options_wrong(EXCLUSIVE);
+	options->view = view;
+	options->function = function;
+	return 0;
+}
+
 static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
@@ -250,8 +278,13 @@ static int parse_option(struct options *options, int letter)
 		names_add(&options->selection.symbols, copy(optarg));
 		return 0;
 	case 'a':
-		options->function = optarg;
-		return 0;
+		return parse_view(options, &annotated, optarg);
+	case OPTION_TREE:
+		return parse_view(options, &trees[0], NULL);
+	case OPTION_CALLERS:
+		return parse_view(options, &trees[1], optarg);
+	case OPTION_CALLEES:
+		return parse_view(options, &trees[2], optarg);
 	case OPTION_BUCKETS:
 		options->buckets = true;
 		return 0;
@@ -261,8 +294,7 @@ static int parse_option(struct options *options, int letter)
 	case 'f':
 		return parse_format(options, optarg);
 	case 'l':
-		options->lines = true;
-		return 0;
+		return parse_view(options, &by_lines, NULL);
 	case 'n':
 		return parse_top(options, optarg);
 	case 'o':
@@ -396,15 +428,16 @@ static int check(struct options *options)
 
 	if (problem)
 		return options_wrong(problem);
-	if (options->buckets + options->lines + !!options->function +
+	if (options->buckets + !!options->view +
 	    (options->diff || options->format != formats) > 1)
-		return options_wrong("--annotate, --buckets, --diff, --lines and --format are mutually exclusive");
+		return options_wrong(EXCLUSIVE);
 	if (check_diff(options))
 		return -1;
-	if (options->lines)
-		options->format = &by_lines;
-	if (options->function)
-		options->format = &annotated;
+	if (options->view)
+		options->format = options->view;
+	if (!options->top)
+		options->top = options->format->flags & FORMAT_TREE ?
+			TREE_TOP : TOP;
 	demangle_symbols(&options->selection.symbols);
 	return check_format(options) ?: check_files(options);
 }
@@ -419,6 +452,8 @@ int options_parse(struct options *options, int argc, char **argv)
 	static const struct option names[] = {
 		{ "annotate", required_argument, NULL, 'a' },
 		{ "buckets", no_argument, NULL, OPTION_BUCKETS },
+		{ "callees", required_argument, NULL, OPTION_CALLEES },
+		{ "callers", required_argument, NULL, OPTION_CALLERS },
 		{ "diff", no_argument, NULL, 'd' },
 		{ "fail-over", required_argument, NULL, OPTION_FAIL_OVER },
 		{ "format", required_argument, NULL, 'f' },
@@ -434,6 +469,7 @@ int options_parse(struct options *options, int argc, char **argv)
 		{ "sort", required_argument, NULL, OPTION_SORT },
 		{ "stats", no_argument, NULL, OPTION_STATS },
 		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
+		{ "tree", no_argument, NULL, OPTION_TREE },
 		{ "output", required_argument, NULL, 'o' },
 		{ "inline", no_argument, NULL, OPTION_INLINE },
 		{ "names", required_argument, NULL, OPTION_NAMES },
@@ -446,7 +482,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	};
 	int letter;
 
-	*options = (struct options){ .format = formats, .top = TOP };
+	*options = (struct options){ .format = formats };
 	while ((letter = getopt_long(argc, argv, "a:df:ln:o:hV", names,
 				     NULL)) >= 0)
 		if (parse_option(options, letter))

@@ -22,7 +22,7 @@ enum status {
  * Flags of a format: not for a terminal; prints one DSO; for other programs, and
  * lacks the summary; heeds --sort and --fields; can show inlined functions;
  * compares, and has verdicts; has a summary that --stats makes longer; has chains of
- * callers.
+ * callers; is a tree of them.
  */
 #define FORMAT_BINARY	1u
 #define FORMAT_DSO	2u
@@ -33,6 +33,7 @@ enum status {
 #define FORMAT_VERDICT	64u
 #define FORMAT_STATS	128u
 #define FORMAT_CHAINS	256u
+#define FORMAT_TREE	512u
 
 /**
  * struct format - an argument of --format
@@ -51,26 +52,27 @@ struct format {
 /**
  * struct options - the command line
  * @format: how to print
+ * @view: what --lines and the like print instead of a format, or NULL
  * @selection: what to report
- * @function: --annotate
+ * @function: argument of --annotate, --callers or --callees
  * @output: --output, or NULL
  * @buckets: --buckets
  * @debuginfod: --debuginfod
  * @diff: --diff
  * @inlined: --inline
  * @fail_over: --fail-over, as a fraction; 0 if not given
- * @lines: --lines
  * @no_pager: --no-pager
  * @keys: ROW_*: what --sort and --fields name
  * @has_fields: --fields was given
  * @fields: its columns, ended by COLUMN_END
  * @stats: --stats
- * @top: --top
+ * @top: --top, or its default
  * @files: the files
  * @nr: number of files
  */
 struct options {
 	const struct format *format;
+	const struct format *view;
 	struct selection selection;
 	const char *function;
 	const char *output;
@@ -79,7 +81,6 @@ struct options {
 	bool diff;
 	bool inlined;
 	double fail_over;
-	bool lines;
 	bool no_pager;
 	unsigned int keys;
 	bool has_fields;

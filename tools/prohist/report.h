@@ -19,7 +19,8 @@
  * @nr: number of runs, at least one
  * @sum: the finished sum of the runs; empty if the format does not use it
  * @dso: name of the DSO to print, or NULL
- * @function: name of the function to annotate, or NULL
+ * @function: name of the function to annotate, or whose callers or callees to
+ *	print; or NULL
  * @keys: ROW_*: what --sort names, or 0
  * @fields: columns that --fields names, ended by COLUMN_END, or NULL
  * @top: maximum number of rows in text formats
@@ -57,6 +58,9 @@ int print_speedscope(const struct report *report);
 int print_svg(const struct report *report);
 int print_lines(const struct report *report);
 int print_annotated(const struct report *report);
+int print_tree(const struct report *report);
+int print_callers(const struct report *report);
+int print_callees(const struct report *report);
 int write_gmon(const struct report *report);
 int write_perf(const struct report *report);
 int write_pprof(const struct report *report);

@@ -2,11 +2,13 @@
 /*
  * rows.c - group ticks by any of cgroup, program, process, DSO and function
  */
+#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "prohist/rows.h"
 #include "prohist/samples.h"
+#include "prohist/tree.h"
 #include "util/xalloc.h"
 
 static int by_keys(const void *a, const void *b)
@@ -33,7 +35,22 @@ static int more_first(const void *a, const void *b)
 
 	if (r->ns != s->ns)
 		return r->ns < s->ns ? 1 : -1;
+	if (r->total_ns != s->total_ns)
+		return r->total_ns < s->total_ns ? 1 : -1;
 	return by_keys(a, b);
+}
+
+/**
+ * rows_have_totals() - can rows say how much time was in what a group called?
+ * @sum: the sum
+ * @keys: ROW_*: what they are grouped by
+ *
+ * Execs are merged in the tree of calls.
+ */
+bool rows_have_totals(const struct sum *sum, unsigned int keys)
+{
+	return sum->chains && sum->callers && keys &&
+		!(keys & ~(ROW_DSO | ROW_SYMBOL));
 }
 
 /* Append a row, or add it to the last one if their keys are equal. */
@@ -64,8 +81,11 @@ static void add_sample(struct rows *rows, const struct sum *sum,
 		row.pid = exec->pid;
 	if (keys & ROW_DSO)
 		row.dso = dso;
+	/* The tree has what a function is inlined in */
 	if (keys & ROW_SYMBOL)
-		row.symbol = dso->pieces[sample->piece].label;
+		row.symbol = rows_have_totals(sum, keys) ?
+			sum_innermost(&dso->pieces[sample->piece]) :
+			dso->pieces[sample->piece].label;
 	rows->list = one_more(rows->list, rows->nr, sizeof(row));
 	append(rows, row);
 }
@@ -91,6 +111,82 @@ static void merge(struct rows *rows)
 		append(rows, rows->list[i]);
 }
 
+/* The row of a function of the tree; has no DSO if that is none */
+static struct row row_of(const struct sum *sum, unsigned int keys,
+			 const struct tree_function *function)
+{
+	struct row row = {};
+
+	if (keys & ROW_DSO)
+		row.dso = &sum->dsos[function->dso];
+	if (keys & ROW_SYMBOL)
+		row.symbol = function->name;
+	return row;
+}
+
+/* Add a row for each function: some have only called what has ticks. */
+static void add_functions(struct rows *rows, const struct tree *tree,
+			  unsigned int keys)
+{
+	size_t i;
+
+	for (i = 0; i < tree->nr_functions; i++) {
+		if (tree->functions[i].dso == TREE_NO_DSO ||
+		    tree->functions[i].total_ns <= 0)
+			continue;
+		rows->list = one_more(rows->list, rows->nr,
+				      sizeof(*rows->list));
+		append(rows, row_of(tree->sum, keys, &tree->functions[i]));
+	}
+}
+
+/* Find the rows, sorted by keys, of all functions of the tree. */
+static struct row **find_rows(const struct rows *rows, const struct tree *tree,
+			      unsigned int keys)
+{
+	struct row **of = calloc(tree->nr_functions + 1, sizeof(*of));
+	struct row row;
+	size_t i;
+
+	if (!of)
+		err(2, NULL);
+	for (i = 0; i < tree->nr_functions; i++) {
+		if (tree->functions[i].dso == TREE_NO_DSO)
+			continue;
+		row = row_of(tree->sum, keys, &tree->functions[i]);
+		of[i] = bsearch(&row, rows->list, rows->nr, sizeof(row),
+				by_keys);
+	}
+	return of;
+}
+
+/* Is a frame the outermost one that belongs to its row? */
+static bool is_outermost(const struct tree *tree, uint32_t node,
+			 struct row *const *of)
+{
+	const struct row *row = of[tree->nodes[node].function];
+
+	do
+		node = tree->nodes[node].caller;
+	while (node && of[tree->nodes[node].function] != row);
+	return !node;
+}
+
+/* Add the time of what each group called: that counts once. */
+static void add_totals(struct rows *rows, const struct tree *tree,
+		       unsigned int keys)
+{
+	struct row **of = find_rows(rows, tree, keys), *row;
+	uint32_t node = 0;
+
+	while ((node = tree_next(tree, node))) {
+		row = of[tree->nodes[node].function];
+		if (row && is_outermost(tree, node, of))
+			row->total_ns += tree->nodes[node].total_ns;
+	}
+	free(of);
+}
+
 /**
  * rows_make() - group ticks
  * @runs: the runs
@@ -104,16 +200,25 @@ static void merge(struct rows *rows)
 struct rows rows_make(const struct prf *runs, size_t nr, const struct sum *sum,
 		      unsigned int keys)
 {
+	bool totals = rows_have_totals(sum, keys);
 	struct rows rows = {};
+	struct tree tree = {};
 	size_t i, j;
 
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < runs[i].nr; j++)
 			add_exec(&rows, sum, keys, &runs[i], &runs[i].execs[j]);
+	if (totals) {
+		tree_make(&tree, sum, runs, nr, false);
+		add_functions(&rows, &tree, keys);
+	}
 	if (rows.nr) {
 		qsort(rows.list, rows.nr, sizeof(*rows.list), by_keys);
 		merge(&rows);
+		if (totals)
+			add_totals(&rows, &tree, keys);
 		qsort(rows.list, rows.nr, sizeof(*rows.list), more_first);
 	}
+	tree_free(&tree);
 	return rows;
 }

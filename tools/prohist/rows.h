@@ -23,6 +23,7 @@
  * @symbol: name of the function
  * @ticks: ticks of the group
  * @ns: their CPU time: each counts the period of its file
+ * @total_ns: that of the ticks in it and in what it called, if rows have totals
  */
 struct row {
 	const char *cgroup;
@@ -32,10 +33,11 @@ struct row {
 	const char *symbol;
 	uint64_t ticks;
 	double ns;
+	double total_ns;
 };
 
 /**
- * struct rows - all groups with ticks, most first
+ * struct rows - all groups with ticks, or that called what has some; most first
  * @nr: number of rows
  * @list: the rows
  */
@@ -44,6 +46,7 @@ struct rows {
 	struct row *list;
 };
 
+bool rows_have_totals(const struct sum *sum, unsigned int keys);
 struct rows rows_make(const struct prf *runs, size_t nr, const struct sum *sum,
 		      unsigned int keys);
 

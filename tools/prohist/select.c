@@ -4,7 +4,8 @@
  *
  * What is not selected is removed from the runs before any format sees them:
  * execs as a whole, and the buckets of DSOs and functions, whose ticks stay in
- * the summary as unselected.
+ * the summary as unselected. Nodes of chains stay without those ticks, as they may
+ * have called what is selected.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -218,6 +219,22 @@ static bool dso_called(const void *dso, const char *name)
 	return prf_dso_called(dso, name);
 }
 
+/* Nodes have no ticks where their exec has none any more. */
+static void clear_nodes(struct prf_exec *exec)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr_nodes; i++) {
+		struct prf_node *node = &exec->nodes[i];
+
+		if (node->dso == PRF_NODE_KERNEL ? !exec->kernel_count :
+						   !exec->dsos[node->dso].nr)
+			node->count = 0;
+		if (!exec->coarse)
+			node->below = 0;
+	}
+}
+
 static void select_in_exec(struct search *search, struct prf_exec *exec)
 {
 	const struct prf_dso kernel = { .path = "[kernel]" };
@@ -233,6 +250,7 @@ static void select_in_exec(struct search *search, struct prf_exec *exec)
 		dso->nr = 0;
 	}
 	select_whole(search, exec, dso_called, &kernel, &elsewhere);
+	clear_nodes(exec);
 }
 
 /**
@@ -283,10 +301,119 @@ static void select_buckets(struct search *search, struct prf_exec *exec,
 	mapping->nr = kept;
 }
 
+/* Is a node in a function that is searched, or one that is inlined there? */
+static bool matches_node(struct search *search, const struct sum *sum,
+			 const struct prf *run, const struct prf_exec *exec,
+			 const struct prf_node *node, bool calls)
+{
+	const struct sum_piece *piece;
+	const struct sum_dso *dso;
+	bool match;
+	size_t i;
+
+	if (node->dso == PRF_NODE_KERNEL)
+		return matches(search, symbol_called, "[kernel]");
+	/* Nothing was called there, and there are no ticks */
+	if (!calls && !node->count)
+		return false;
+	i = sum_node(sum, run, exec, node, calls, &dso)->piece;
+	piece = &dso->pieces[i];
+	match = matches(search, symbol_called, piece->name);
+	for (i = 0; i < piece->inlines.nr; i++)
+		match |= matches(search, symbol_called,
+				 piece->inlines.list[i].name);
+	return match;
+}
+
+/*
+ * Keep the ticks of nodes in functions that are searched, and with @through, in
+ * what they called. Returns those kept that had no room below their node.
+ */
+static uint64_t select_nodes(struct search *search, const struct sum *sum,
+			     const struct prf *run, struct prf_exec *exec,
+			     bool through)
+{
+	bool *wanted = calloc(exec->nr_nodes, sizeof(*wanted));
+	bool *calling = prf_calling(exec), match;
+	uint64_t below = 0;
+	size_t i;
+
+	if (!wanted || !calling)
+		err(2, NULL);
+	for (i = 0; i < exec->nr_nodes; i++) {
+		struct prf_node *node = &exec->nodes[i];
+
+		match = matches_node(search, sum, run, exec, node, calling[i]);
+		wanted[i] = through && match;
+		if (node->caller && node->caller != PRF_CUT)
+			wanted[i] |= wanted[node->caller - 1];
+		if (!match && !wanted[i]) {
+			hide(exec, &exec->counted, node->count);
+			node->count = 0;
+		}
+		if (!wanted[i] && node->below &&
+		    !matches(search, symbol_called, "[elsewhere]"))
+			node->below = 0;
+		below += node->below;
+	}
+	free(wanted);
+	free(calling);
+	return below;
+}
+
+/* Hide what nodes do not have; @below: coarse ticks that they have */
+static void select_rest(struct search *search, struct prf_exec *exec,
+			uint64_t below)
+{
+	uint64_t coarse = exec->coarse;
+
+	if (!matches(search, symbol_called, "[kernel]"))
+		hide_place(exec, PRF_IN_KERNEL);
+	if (matches(search, symbol_called, "[elsewhere]"))
+		return;
+	hide_place(exec, PRF_ELSEWHERE);
+	/* hide_place() has hidden all of them */
+	if (below > coarse)
+		below = coarse;
+	exec->coarse = below;
+	exec->unselected -= below;
+}
+
+static void select_chains(struct search *search, const struct sum *sum,
+			  const struct prf *run, struct prf_exec *exec,
+			  bool through)
+{
+	select_rest(search, exec,
+		    select_nodes(search, sum, run, exec, through));
+	if (prf_sum_nodes(exec))
+		err(2, NULL);
+}
+
+static void select_flat(struct search *search, const struct sum *sum,
+			struct prf_exec *exec)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		if (exec->dsos[i].nr)
+			select_buckets(search, exec, &exec->dsos[i], sum);
+	select_whole(search, exec, symbol_called, "[kernel]", "[elsewhere]");
+}
+
+/* All must have chains: else, the same function would be more in some. */
+static bool have_chains(const struct prf *runs, size_t nr)
+{
+	while (nr && runs[nr - 1].flags & PRF_FLAG_CHAINS)
+		nr--;
+	return !nr;
+}
+
 /**
  * select_symbols() - remove the ticks of functions that --symbol does not
  * select
- * @sum: the finished sum of the runs
+ * @sum: the finished sum of the runs, with callers
+ *
+ * If all runs have chains of callers, what the functions called is selected, too.
  *
  * Return: 0, or -1 after reporting a name that there is not.
  */
@@ -294,19 +421,19 @@ int select_symbols(const struct selection *selection, struct prf *runs,
 		   size_t nr, const struct sum *sum)
 {
 	struct search search = search_new(&selection->symbols);
+	bool through = have_chains(runs, nr);
 	const char *missing;
-	size_t i, j, k;
+	size_t i, j;
 
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < runs[i].nr; j++) {
 			struct prf_exec *exec = &runs[i].execs[j];
 
-			for (k = 0; k < exec->nr; k++)
-				if (exec->dsos[k].nr)
-					select_buckets(&search, exec,
-						       &exec->dsos[k], sum);
-			select_whole(&search, exec, symbol_called, "[kernel]",
-				     "[elsewhere]");
+			if (exec->nr_nodes)
+				select_chains(&search, sum, &runs[i], exec,
+					      through);
+			else
+				select_flat(&search, sum, exec);
 		}
 	missing = search_end(&search);
 	if (missing)

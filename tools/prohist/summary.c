@@ -10,6 +10,9 @@
 
 #include "prohist/report.h"
 
+/* Share of chains that may be cut before a report mentions it */
+#define CUT_MUCH	0.01
+
 static void print_number(const char *name, uint64_t number, const char *what)
 {
 	printf("%10s %10" PRIu64 "  %s\n", name, number, what);
@@ -84,6 +87,30 @@ static void print_command(const struct sum *sum)
 		printf(" and %u more", sum->files - 1);
 }
 
+static uint64_t count_chains(const struct sum *sum)
+{
+	uint64_t chains = 0;
+	size_t i;
+
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		chains += sum->ends[i];
+	return chains;
+}
+
+/* How the chains of all ticks in the files ended, also of those not selected */
+static void print_ends(const struct sum *sum)
+{
+	uint64_t chains = count_chains(sum);
+	size_t i;
+
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		if (sum->ends[i] || i == PRF_CHAIN_COMPLETE)
+			printf("%10s %10" PRIu64 " %5.1f %%  %s\n",
+			       i ? "" : "chains", sum->ends[i],
+			       chains ? 100.0 * sum->ends[i] / chains : 0,
+			       prf_endings[i].meaning);
+}
+
 static void print_account(const struct term *term, const struct sum *sum)
 {
 	double covered = sum->numbers.covered_ns / 1e9;
@@ -101,6 +128,18 @@ static void print_account(const struct term *term, const struct sum *sum)
 	       clock_name(sum->clock), sum->period_ns / 1e6,
 	       sum->wall_ns / 1e9);
 	print_outcomes(sum);
+	if (sum->chains)
+		print_ends(sum);
+}
+
+static void print_cut(const struct sum *sum)
+{
+	uint64_t chains = count_chains(sum);
+	uint64_t cut = chains - sum->ends[PRF_CHAIN_COMPLETE];
+
+	if (cut > CUT_MUCH * chains)
+		printf("%.1f %% of the chains of callers are not complete; see --stats\n",
+		       100.0 * cut / chains);
 }
 
 /* Print only what is not as it should be. */
@@ -118,6 +157,7 @@ static void print_answer(const struct sum *sum)
 			printf("%s: %" PRIu64 " ticks %s\n", outcome->name,
 			       prf_have(&sum->numbers, outcome),
 			       sum_meaning(sum, outcome));
+	print_cut(sum);
 	if (!sum_adds_up(sum))
 		printf("the ticks do not add up; see --stats\n");
 }

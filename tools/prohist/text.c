@@ -91,6 +91,9 @@ static void print_dsos(const struct report *report)
 			.ns = sum->classes_ns[class],
 		};
 
+		/* DSOs of another class come next */
+		for (; i < sum->nr_dsos && sum->dsos[i].class < class; i++)
+			;
 		if (!row.ticks)
 			continue;
 		columns_print(&columns, &row);
@@ -100,7 +103,7 @@ static void print_dsos(const struct report *report)
 		columns.so_far_ns = sum->placed_ns - row.ns;
 		for (nr = 0; i < sum->nr_dsos && sum->dsos[i].class == class;
 		     i++)
-			if (nr++ < report->top)
+			if (sum->dsos[i].ticks && nr++ < report->top)
 				print_dso(&columns, &sum->dsos[i]);
 		columns_more(&columns, nr > report->top ? nr - report->top : 0);
 	}
@@ -128,15 +131,15 @@ static void print_name(const struct row *row)
 }
 
 /* The columns without --fields: numbers, names, a bar, and the last name */
-static void choose_columns(unsigned int by, enum column_id *ids)
+static void choose_columns(const struct sum *sum, unsigned int by,
+			   enum column_id *ids)
 {
-	static const enum column_id first[] = {
-		COLUMN_TICKS, COLUMN_PERCENT, COLUMN_ERROR, COLUMN_SO_FAR,
-	};
 	bool function = by & (ROW_DSO | ROW_SYMBOL);
 
-	memcpy(ids, first, sizeof(first));
-	ids += sizeof(first) / sizeof(first[0]);
+	*ids++ = COLUMN_TICKS;
+	*ids++ = COLUMN_PERCENT;
+	*ids++ = COLUMN_ERROR;
+	*ids++ = rows_have_totals(sum, by) ? COLUMN_TOTAL : COLUMN_SO_FAR;
 	if (by & ROW_CGROUP && by & ~(ROW_CGROUP | ROW_PID))
 		*ids++ = COLUMN_CGROUP;
 	if (by & ROW_PID && by != ROW_PID)
@@ -179,7 +182,7 @@ static void print_rows(const struct report *report, unsigned int by)
 	};
 	size_t i;
 
-	choose_columns(by, ids);
+	choose_columns(report->sum, by, ids);
 	make_name(name, sizeof(name), by);
 	columns_heading(&columns, &rows);
 	for (i = 0; i < rows.nr && i < report->top; i++) {

@@ -217,25 +217,18 @@ static uint32_t get_whole(struct walk *walk, uint32_t caller,
 				       NULL));
 }
 
-/* Find the node of a frame; @dsos: the DSOs of the exec in the sum */
+/* Find the node of a frame. */
 static uint32_t get_node(struct walk *walk, uint32_t caller,
-			 const struct prf_node *node, bool calls,
-			 const struct sum_dso **dsos)
+			 const struct prf_node *node, bool calls)
 {
 	const struct sum *sum = walk->tree->sum;
-	const struct prf_dso *mapping = &walk->exec->dsos[node->dso];
-	const struct sum_bucket *found;
-	struct sum_bucket bucket;
+	const struct sum_bucket *bucket;
+	const struct sum_dso *dso;
 
 	if (node->dso == PRF_NODE_KERNEL)
 		return get_whole(walk, caller, SUM_KERNEL);
-	if (!dsos[node->dso])
-		dsos[node->dso] = sum_dso(sum, mapping);
-	bucket = sum_bucket_at(dsos[node->dso], walk->run, mapping,
-			       node->offset, calls);
-	found = sum_find(dsos[node->dso], bucket.address, bucket.bytes);
-	return get_piece(walk->tree, caller, dsos[node->dso] - sum->dsos,
-			 found->piece);
+	bucket = sum_node(sum, walk->run, walk->exec, node, calls, &dso);
+	return get_piece(walk->tree, caller, dso - sum->dsos, bucket->piece);
 }
 
 /* Does a node have ticks, or call what has some? */
@@ -258,7 +251,6 @@ static bool *find_used(const struct prf_exec *exec)
 static uint64_t walk_nodes(struct walk *walk)
 {
 	const struct prf_exec *exec = walk->exec;
-	const struct sum_dso **dsos = zeroed(exec->nr, sizeof(*dsos));
 	uint32_t *nodes = zeroed(exec->nr_nodes, sizeof(*nodes));
 	bool *calling = prf_calling(exec), *used = find_used(exec);
 	uint64_t below = 0;
@@ -276,7 +268,7 @@ static uint64_t walk_nodes(struct walk *walk)
 			caller = get_unknown(walk);
 		else if (node->caller)
 			caller = nodes[node->caller - 1];
-		nodes[i] = get_node(walk, caller, node, calling[i], dsos);
+		nodes[i] = get_node(walk, caller, node, calling[i]);
 		add_ticks(walk, nodes[i], node->count);
 		if (node->below)
 			add_ticks(walk, get_whole(walk, nodes[i], SUM_OTHER),
@@ -286,7 +278,6 @@ static uint64_t walk_nodes(struct walk *walk)
 	free(used);
 	free(calling);
 	free(nodes);
-	free(dsos);
 	return below;
 }
 

@@ -48,6 +48,9 @@ static void put_field(const struct sum *sum, enum column_id id,
 	case COLUMN_ERROR:
 		printf("%.4f", sum_error(sum, row->ns));
 		break;
+	case COLUMN_TOTAL:
+		printf("%.4f", sum_percent(sum, row->total_ns));
+		break;
 	case COLUMN_SO_FAR:
 		printf("%.4f", sum_percent(sum, so_far));
 		break;
@@ -75,7 +78,8 @@ static void put_field(const struct sum *sum, enum column_id id,
 }
 
 /* Without --fields: the names, and all numbers of a row by itself */
-static void choose_fields(unsigned int by, enum column_id *ids)
+static void choose_fields(const struct sum *sum, unsigned int by,
+			  enum column_id *ids)
 {
 	static const enum column_id all[] = {
 		COLUMN_CGROUP, COLUMN_COMM, COLUMN_PID, COLUMN_DSO,
@@ -87,6 +91,8 @@ static void choose_fields(unsigned int by, enum column_id *ids)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!column_key(all[i]) || column_key(all[i]) & by)
 			*ids++ = all[i];
+	if (rows_have_totals(sum, by))
+		*ids++ = COLUMN_TOTAL;
 	*ids = COLUMN_END;
 }
 
@@ -100,7 +106,7 @@ int print_csv(const struct report *report)
 	double so_far = 0;
 	size_t i;
 
-	choose_fields(by, chosen);
+	choose_fields(report->sum, by, chosen);
 	for (id = ids; *id != COLUMN_END; id++)
 		printf("%s%s", id == ids ? "" : ",", column_name(*id));
 	printf("\r\n");

@@ -121,8 +121,8 @@ static void print_dsos(const struct sum *sum)
 	printf("],\n");
 }
 
-/* The callers of an inlined function, the innermost first. */
-static void print_callers(const struct sum_piece *piece)
+/* What a function is inlined in, the innermost first. */
+static void print_inlined_in(const struct sum_piece *piece)
 {
 	const struct inlines *inlines = &piece->inlines;
 	size_t i;
@@ -148,7 +148,7 @@ static void print_functions(const struct sum *sum)
 		printf("%s\n    {\"name\": ", i ? "," : "");
 		if (piece->inlines.nr) {
 			json_string(piece->inlines.list[0].name);
-			print_callers(piece);
+			print_inlined_in(piece);
 		} else {
 			json_string(piece->name);
 		}

@@ -3,7 +3,8 @@
  * pprof.c - write profile.proto.gz, for pprof
  *
  * The fields are those of profile.proto. Each bucket is a location, which is an
- * address in a mapping, and has a sample for each exec with ticks in it.
+ * address in a mapping. It has a sample for each exec with ticks in it, and if
+ * these have chains of callers, for each chain, whose locations begin with it.
  * Mappings are the DSOs at their link-time addresses, each in its own part of
  * the address space. All strings are in one table, and fields refer to them by
  * index.
@@ -93,6 +94,9 @@ enum function_field {
  * @functions: number of functions so far
  * @locations: number of locations so far
  * @first: number of locations before those of each DSO
+ * @sample: a sample in the making
+ * @data: its contents
+ * @size: their size
  */
 struct out {
 	FILE *file;
@@ -101,6 +105,15 @@ struct out {
 	uint64_t functions;
 	uint64_t locations;
 	uint64_t *first;
+	FILE *sample;
+	char *data;
+	size_t size;
+};
+
+/* The program of samples */
+struct labels {
+	struct proto comm;
+	struct proto pid;
 };
 
 /**
@@ -339,31 +352,125 @@ static void put_dsos(struct out *out, const struct report *report)
 			put_dso(out, report, &sum->dsos[i]);
 }
 
+static struct labels make_labels(struct out *out, const struct prf_exec *exec)
+{
+	struct labels labels = {};
+
+	proto_add(&labels.comm, LABEL_KEY, put_string(out, "comm"));
+	proto_add(&labels.comm, LABEL_STRING,
+		  put_string(out, base_name(exec->name)));
+	proto_add(&labels.pid, LABEL_KEY, put_string(out, "pid"));
+	proto_add(&labels.pid, LABEL_NUMBER, exec->pid);
+	return labels;
+}
+
+/* Add a location to the sample: the innermost one first. */
+static void add_location(struct out *out, const struct sum *sum,
+			 const struct sum_dso *dso, size_t bucket)
+{
+	proto_put(out->sample, SAMPLE_LOCATION,
+		  out->first[dso - sum->dsos] + bucket + 1);
+}
+
+/* Put the sample with the locations that were added. */
+static void end_sample(struct out *out, const struct labels *labels,
+		       uint64_t ticks, double ns)
+{
+	proto_put(out->sample, SAMPLE_VALUE, ticks);
+	proto_put(out->sample, SAMPLE_VALUE, whole(ns));
+	proto_put_message(out->sample, SAMPLE_LABEL, &labels->comm);
+	proto_put_message(out->sample, SAMPLE_LABEL, &labels->pid);
+	if (fflush(out->sample))
+		err(2, NULL);
+	proto_put_bytes(out->file, PROFILE_SAMPLE, out->data,
+			ftello(out->sample));
+	rewind(out->sample);
+}
+
+static void put_flat(struct out *out, const struct sum *sum,
+		     const struct prf *run, const struct prf_exec *exec,
+		     const struct labels *labels)
+{
+	const struct samples samples = samples_of(sum, run, exec);
+	size_t i;
+
+	for (i = 0; i < samples.nr; i++) {
+		const struct sample *sample = &samples.list[i];
+
+		add_location(out, sum, &sum->dsos[sample->dso],
+			     sample->bucket);
+		end_sample(out, labels, sample->ticks, sample->ns);
+	}
+	free(samples.list);
+}
+
+static void put_whole(struct out *out, const struct sum *sum,
+		      enum sum_class class, const struct labels *labels,
+		      uint64_t ticks, double period_ns)
+{
+	if (!ticks)
+		return;
+	add_location(out, sum, sum_whole(sum, class), 0);
+	end_sample(out, labels, ticks, ticks * period_ns);
+}
+
+/* Add the locations of a node and its callers; of itself, as @calls says. */
+static void add_chain(struct out *out, const struct sum *sum,
+		      const struct prf *run, const struct prf_exec *exec,
+		      const struct prf_node *node, bool calls)
+{
+	const struct sum_bucket *bucket;
+	const struct sum_dso *dso;
+
+	for (;; node = &exec->nodes[node->caller - 1], calls = true) {
+		bucket = sum_node(sum, run, exec, node, calls, &dso);
+		if (bucket)
+			add_location(out, sum, dso, bucket - dso->buckets);
+		if (!node->caller || node->caller == PRF_CUT)
+			return;
+	}
+}
+
+static void put_chains(struct out *out, const struct sum *sum,
+		       const struct prf *run, const struct prf_exec *exec,
+		       const struct labels *labels)
+{
+	double period_ns = run->period_ns;
+	uint64_t below = 0;
+	size_t i;
+
+	for (i = 0; i < exec->nr_nodes; i++) {
+		const struct prf_node *node = &exec->nodes[i];
+
+		if (node->count) {
+			add_chain(out, sum, run, exec, node, false);
+			end_sample(out, labels, node->count,
+				   node->count * period_ns);
+		}
+		if (node->below) {
+			add_location(out, sum, sum_whole(sum, SUM_OTHER), 0);
+			add_chain(out, sum, run, exec, node, true);
+			end_sample(out, labels, node->below,
+				   node->below * period_ns);
+		}
+		below += node->below;
+	}
+	put_whole(out, sum, SUM_KERNEL, labels,
+		  prf_placed(exec, PRF_IN_KERNEL), period_ns);
+	put_whole(out, sum, SUM_OTHER, labels,
+		  prf_placed(exec, PRF_ELSEWHERE) - below, period_ns);
+}
+
 /* Put the samples of an exec, with the name of its program and its PID. */
 static void put_exec(struct out *out, const struct report *report,
 		     const struct prf *run, const struct prf_exec *exec)
 {
-	const struct samples samples = samples_of(report->sum, run, exec);
-	struct proto comm = {}, pid = {};
-	size_t i;
+	const struct labels labels = make_labels(out, exec);
 
-	proto_add(&comm, LABEL_KEY, put_string(out, "comm"));
-	proto_add(&comm, LABEL_STRING, put_string(out, base_name(exec->name)));
-	proto_add(&pid, LABEL_KEY, put_string(out, "pid"));
-	proto_add(&pid, LABEL_NUMBER, exec->pid);
-	for (i = 0; i < samples.nr; i++) {
-		const struct sample *sample = &samples.list[i];
-		struct proto message = {};
-
-		proto_add(&message, SAMPLE_LOCATION,
-			  out->first[sample->dso] + sample->bucket + 1);
-		proto_add(&message, SAMPLE_VALUE, sample->ticks);
-		proto_add(&message, SAMPLE_VALUE, whole(sample->ns));
-		proto_add_message(&message, SAMPLE_LABEL, &comm);
-		proto_add_message(&message, SAMPLE_LABEL, &pid);
-		proto_put_message(out->file, PROFILE_SAMPLE, &message);
-	}
-	free(samples.list);
+	if (exec->nr_nodes)
+		put_chains(out, report->sum, run, exec, &labels);
+	else
+		put_flat(out, report->sum, run, exec, &labels);
 }
 
 static void put_execs(struct out *out, const struct report *report)
@@ -423,9 +530,12 @@ int write_pprof(const struct report *report)
 	if (!out.file)
 		err(2, NULL);
 	out.first = calloc(report->sum->nr_dsos + 1, sizeof(*out.first));
-	if (!out.first)
+	out.sample = open_memstream(&out.data, &out.size);
+	if (!out.first || !out.sample)
 		err(2, NULL);
 	put_profile(&out, report);
+	fclose(out.sample);
+	free(out.data);
 	free(out.first);
 	failed = ferror(out.file);
 	if (fclose(out.file) || failed) {
