@@ -3,8 +3,8 @@
  * perf.c - write perf.data, for perf(1) and other readers of its files
  *
  * Each exec becomes a process that calls exec, maps its DSOs, has one sample
- * for each bucket, and exits. The period of a sample is the CPU time of the
- * bucket: its ticks times the period of the run. Numbers are in host byte
+ * for each bucket, or each node of its chains, and exits. The period of a sample is
+ * its CPU time: its ticks times the period of the run. Numbers are in host byte
  * order, as perf writes them.
  */
 #include <err.h>
@@ -89,14 +89,12 @@ static void put_kernel(struct perf_out *out, uint64_t ticks)
  * A DSO that starts at 0 is the bucket of ticks outside all DSOs. Functions of
  * the kernel would get the names that the running one has at their addresses.
  */
-static void put_exec(struct perf_out *out, const struct prf_exec *exec)
+static void put_flat(struct perf_out *out, const struct prf_exec *exec)
 {
 	uint64_t kernel = exec->kernel_count + exec->left_out;
 	uint64_t elsewhere = prf_placed(exec, PRF_ELSEWHERE);
 	size_t i;
 
-	out->pid = exec->pid;
-	perf_put_comm(out, exec->name);
 	for (i = 0; i < exec->nr; i++) {
 		const struct prf_dso *dso = &exec->dsos[i];
 
@@ -109,6 +107,107 @@ static void put_exec(struct perf_out *out, const struct prf_exec *exec)
 	}
 	put_place(out, ELSEWHERE, "[elsewhere]", elsewhere);
 	put_kernel(out, kernel);
+}
+
+static bool in_kernel(const struct prf_exec *exec, const struct prf_node *node)
+{
+	return node->dso == PRF_NODE_KERNEL ||
+		exec->dsos[node->dso].kind == PRF_KERNEL_TEXT;
+}
+
+/* @start: of the function of a caller, whose last byte is in it for sure */
+static uint64_t address_of(const struct prf_exec *exec,
+			   const struct prf_node *node, bool start)
+{
+	const struct prf_dso *dso = &exec->dsos[node->dso];
+
+	if (in_kernel(exec, node))
+		return KERNEL;
+	if (!dso->start)
+		return ELSEWHERE;
+	return dso->start + node->offset + (start ? dso->bucket_bytes - 1 : 0);
+}
+
+/* Add the frames of a node and its callers; of itself, as @start says. */
+static void add_chain(struct perf_out *out, const struct prf_exec *exec,
+		      const struct prf_node *node, bool start, bool sites)
+{
+	for (;; node = &exec->nodes[node->caller - 1], start = !sites) {
+		perf_add_frame(out, address_of(exec, node, start),
+			       in_kernel(exec, node));
+		if (!node->caller || node->caller == PRF_CUT)
+			return;
+	}
+}
+
+static void put_node(struct perf_out *out, const struct prf_exec *exec,
+		     const struct prf_node *node, bool sites)
+{
+	if (node->count) {
+		add_chain(out, exec, node, false, sites);
+		out->mode = in_kernel(exec, node) ? PERF_RECORD_MISC_KERNEL :
+						    PERF_RECORD_MISC_USER;
+		perf_put_sample(out, address_of(exec, node, false),
+				node->count);
+		out->mode = PERF_RECORD_MISC_USER;
+	}
+	if (node->below) {
+		perf_add_frame(out, ELSEWHERE, false);
+		add_chain(out, exec, node, !sites, sites);
+		perf_put_sample(out, ELSEWHERE, node->below);
+	}
+}
+
+/* Map all that a chain may be in. */
+static void put_mappings(struct perf_out *out, const struct prf_exec *exec)
+{
+	const struct prf_dso elsewhere = {
+		.start = ELSEWHERE, .end = ELSEWHERE + PAGE,
+		.path = "[elsewhere]",
+	};
+	const struct prf_dso kernel = {
+		.start = KERNEL, .end = KERNEL + PAGE, .path = "[kernel]",
+	};
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		if (exec->dsos[i].start &&
+		    exec->dsos[i].kind != PRF_KERNEL_TEXT)
+			perf_put_mapping(out, &exec->dsos[i]);
+	perf_put_mapping(out, &elsewhere);
+	out->mode = PERF_RECORD_MISC_KERNEL;
+	perf_put_mapping(out, &kernel);
+	out->mode = PERF_RECORD_MISC_USER;
+}
+
+static void put_chains(struct perf_out *out, const struct prf_exec *exec,
+		       bool sites)
+{
+	uint64_t rest = prf_placed(exec, PRF_ELSEWHERE);
+	size_t i;
+
+	put_mappings(out, exec);
+	for (i = 0; i < exec->nr_nodes; i++) {
+		put_node(out, exec, &exec->nodes[i], sites);
+		rest -= exec->nodes[i].below;
+	}
+	if (rest)
+		perf_put_sample(out, ELSEWHERE, rest);
+	out->mode = PERF_RECORD_MISC_KERNEL;
+	if (exec->left_out)
+		perf_put_sample(out, KERNEL, exec->left_out);
+	out->mode = PERF_RECORD_MISC_USER;
+}
+
+static void put_exec(struct perf_out *out, const struct prf_exec *exec,
+		     bool sites)
+{
+	out->pid = exec->pid;
+	perf_put_comm(out, exec->name);
+	if (exec->nr_nodes)
+		put_chains(out, exec, sites);
+	else
+		put_flat(out, exec);
 	perf_put_exit(out, exec->ppid);
 }
 
@@ -125,7 +224,7 @@ static void put_run(struct perf_out *out, const struct prf *run, uint64_t begin)
 			continue;
 		if (begin + exec->start_ns > out->time)
 			out->time = begin + exec->start_ns;
-		put_exec(out, exec);
+		put_exec(out, exec, run->flags & PRF_FLAG_CALL_SITES);
 	}
 }
 
@@ -135,6 +234,7 @@ static size_t put_records(const struct report *report, FILE *file)
 	struct perf_out out = {
 		.file = file,
 		.mode = PERF_RECORD_MISC_USER,
+		.has_chains = report->sum->chains,
 	};
 	uint64_t begin = 0;
 	size_t i;
@@ -150,14 +250,15 @@ static size_t put_records(const struct report *report, FILE *file)
  * exclude_kernel: ticks in the kernel have no address, so perf need not load
  * kernel symbols.
  */
-static struct perf_event_attr event(const struct prf *run)
+static struct perf_event_attr event(const struct prf *run, bool chains)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = PERF_ATTR_SIZE_VER0,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = run->period_ns,
-		.sample_type = PERF_OUT_FORMAT,
+		.sample_type = PERF_OUT_FORMAT |
+			(chains ? PERF_SAMPLE_CALLCHAIN : 0),
 		.exclude_kernel = 1,
 		.mmap = 1,
 		.mmap2 = 1,
@@ -216,7 +317,8 @@ static void say_dropped(const struct report *report)
 /** write_perf() - write all execs of all runs, one after the other */
 int write_perf(const struct report *report)
 {
-	const struct perf_event_attr attr = event(report->runs);
+	const struct perf_event_attr attr = event(report->runs,
+						  report->sum->chains);
 	size_t size = put_records(report, NULL);
 	struct perf_features features = {};
 

@@ -172,10 +172,35 @@ static uint64_t time_of(const struct perf_out *out, uint64_t ticks)
 		UINT64_MAX : ns;
 }
 
-/** perf_put_sample() - the process of @out has ticks at an address */
+/**
+ * perf_add_frame() - add a frame to the chain of the next sample, the innermost
+ * first
+ * @out: the stream
+ * @ip: address in the frame
+ * @kernel: whether it is in the kernel
+ */
+void perf_add_frame(struct perf_out *out, uint64_t ip, bool kernel)
+{
+	uint64_t mark = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+	size_t i = out->depth;
+
+	while (i && out->chain[i - 1] < PERF_CONTEXT_MAX)
+		i--;
+	if (!i || out->chain[i - 1] != mark)
+		out->chain[out->depth++] = mark;
+	out->chain[out->depth++] = ip;
+}
+
+/**
+ * perf_put_sample() - the process of @out has ticks at an address
+ * @out: the stream; if it has chains, that of the sample is used up, and is the
+ *	address itself if there is none
+ * @ip: the address
+ * @ticks: the ticks
+ */
 void perf_put_sample(struct perf_out *out, uint64_t ip, uint64_t ticks)
 {
-	const struct sample sample = {
+	struct sample sample = {
 		.header = header(PERF_RECORD_SAMPLE, out->mode,
 				 sizeof(sample)),
 		.id = PERF_OUT_ID,
@@ -185,6 +210,18 @@ void perf_put_sample(struct perf_out *out, uint64_t ip, uint64_t ticks)
 		.time = ++out->time,
 		.period = time_of(out, ticks),
 	};
+	uint64_t depth;
 
+	if (!out->has_chains) {
+		put(out, &sample, sizeof(sample));
+		return;
+	}
+	if (!out->depth)
+		perf_add_frame(out, ip, out->mode == PERF_RECORD_MISC_KERNEL);
+	depth = out->depth;
+	sample.header.size += (1 + depth) * sizeof(uint64_t);
 	put(out, &sample, sizeof(sample));
+	put(out, &depth, sizeof(depth));
+	put(out, out->chain, depth * sizeof(uint64_t));
+	out->depth = 0;
 }
