@@ -29,7 +29,7 @@ static const struct format formats[] = {
 	  FORMAT_STATS | FORMAT_CHAINS },
 	{ "html", print_html, diff_html, FORMAT_BINARY | FORMAT_DIFF },
 	{ "json", print_json, diff_json,
-	  FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT },
+	  FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT | FORMAT_CHAINS },
 	{ "autofdo", write_autofdo, NULL, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "bolt", write_bolt, NULL, FORMAT_DSO | FORMAT_FOREIGN },
 	{ "callgrind", write_callgrind, NULL, FORMAT_FOREIGN | FORMAT_CHAINS },
@@ -37,7 +37,7 @@ static const struct format formats[] = {
 	  FORMAT_ROWS | FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_CHAINS },
 	{ "dos", write_dos, NULL,
 	  FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
-	{ "firefox", print_firefox, NULL, FORMAT_FOREIGN },
+	{ "firefox", print_firefox, NULL, FORMAT_FOREIGN | FORMAT_CHAINS },
 	{ "folded", print_folded, NULL,
 	  FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_CHAINS },
 	{ "gmon", write_gmon, NULL,
@@ -46,7 +46,7 @@ static const struct format formats[] = {
 	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_CHAINS },
 	{ "pprof", write_pprof, NULL,
 	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_CHAINS },
-	{ "speedscope", print_speedscope, NULL, FORMAT_FOREIGN },
+	{ "speedscope", print_speedscope, NULL, FORMAT_FOREIGN | FORMAT_CHAINS },
 	{ "svg", print_svg, NULL, FORMAT_BINARY },
 };
 

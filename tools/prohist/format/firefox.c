@@ -5,9 +5,12 @@
  * Its version is the first in which threads share the tables of functions, and
  * each later one still opens it. Each exec is a thread, in which each function
  * has one sample, whose weight is its CPU time in milliseconds. Histograms have
- * no times: the samples of a thread follow one another. Functions, frames and
- * stacks have the same index, and so have DSOs, libraries and resources.
+ * no times: the samples of a thread follow one another. Functions, frames and,
+ * without chains of callers, stacks have the same index; with chains, stacks are the
+ * nodes of the tree of calls, but for its root. DSOs, libraries and resources have
+ * the same index, too.
  */
+#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +18,8 @@
 #include "prohist/format/json.h"
 #include "prohist/report.h"
 #include "prohist/samples.h"
+#include "prohist/tree.h"
+#include "util/xalloc.h"
 
 #define FORMAT_VERSION	60
 
@@ -25,6 +30,20 @@
 #define RESOURCE_LIBRARY	"1"
 
 #define MS	1e6
+
+/**
+ * struct tables - what threads share
+ * @sum: the sum of all runs
+ * @tree: the tree of calls; without nodes if there are no chains of callers
+ * @nr: number of functions
+ * @functions: functions: their names and DSOs
+ */
+struct tables {
+	const struct sum *sum;
+	struct tree tree;
+	size_t nr;
+	struct tree_function *functions;
+};
 
 /* Put a column of a table, in which all values are the same. */
 static void put_same(const char *name, const char *value, size_t nr)
@@ -49,16 +68,23 @@ static void put_count(const char *name, size_t first, size_t nr)
 }
 
 /* Put a column of a table, in which each function has the DSO or its class. */
-static void put_dso_of_each(const char *name, const struct sum *sum,
+static void put_dso_of_each(const char *name, const struct tables *tables,
 			    bool class)
 {
-	size_t i, j, nr = 0;
+	size_t i;
 
 	printf("\"%s\": [", name);
-	for (i = 0; i < sum->nr_dsos; i++)
-		for (j = 0; j < sum->dsos[i].nr_pieces; j++)
-			printf("%s%zu", nr++ ? "," : "",
-			       class ? sum->dsos[i].class : i);
+	for (i = 0; i < tables->nr; i++) {
+		uint32_t dso = tables->functions[i].dso;
+
+		if (i)
+			putchar(',');
+		if (dso == TREE_NO_DSO)
+			printf("%d", class ? SUM_OTHER : -1);
+		else
+			printf("%" PRIu32, class ?
+			       tables->sum->dsos[dso].class : dso);
+	}
 	printf("],\n");
 }
 
@@ -67,81 +93,108 @@ static void put_length(size_t nr)
 	printf("\"length\": %zu}", nr);
 }
 
-static void put_functions(const struct sum *sum)
+static void put_functions(const struct tables *tables)
 {
 	printf("\"funcTable\": {\n");
-	put_count("name", 0, sum->nr_pieces);
-	put_same("isJS", "false", sum->nr_pieces);
-	put_same("relevantForJS", "false", sum->nr_pieces);
-	put_dso_of_each("resource", sum, false);
-	put_same("source", "null", sum->nr_pieces);
-	put_same("lineNumber", "null", sum->nr_pieces);
-	put_same("columnNumber", "null", sum->nr_pieces);
-	put_length(sum->nr_pieces);
+	put_count("name", 0, tables->nr);
+	put_same("isJS", "false", tables->nr);
+	put_same("relevantForJS", "false", tables->nr);
+	put_dso_of_each("resource", tables, false);
+	put_same("source", "null", tables->nr);
+	put_same("lineNumber", "null", tables->nr);
+	put_same("columnNumber", "null", tables->nr);
+	put_length(tables->nr);
 }
 
-static void put_frames(const struct sum *sum)
+static void put_frames(const struct tables *tables)
 {
 	printf(",\n\"frameTable\": {\n");
-	put_same("address", "-1", sum->nr_pieces);
-	put_same("inlineDepth", "0", sum->nr_pieces);
-	put_dso_of_each("category", sum, true);
-	put_same("subcategory", "0", sum->nr_pieces);
-	put_count("func", 0, sum->nr_pieces);
-	put_same("nativeSymbol", "null", sum->nr_pieces);
-	put_same("innerWindowID", "null", sum->nr_pieces);
-	put_same("line", "null", sum->nr_pieces);
-	put_same("column", "null", sum->nr_pieces);
-	put_length(sum->nr_pieces);
+	put_same("address", "-1", tables->nr);
+	put_same("inlineDepth", "0", tables->nr);
+	put_dso_of_each("category", tables, true);
+	put_same("subcategory", "0", tables->nr);
+	put_count("func", 0, tables->nr);
+	put_same("nativeSymbol", "null", tables->nr);
+	put_same("innerWindowID", "null", tables->nr);
+	put_same("line", "null", tables->nr);
+	put_same("column", "null", tables->nr);
+	put_length(tables->nr);
 }
 
-static void put_stacks(const struct sum *sum)
+/* The stack of a node ends with its function, after the stack of its caller. */
+static void put_nodes(const struct tree *tree)
+{
+	size_t i;
+
+	printf("\"frame\": [");
+	for (i = 1; i < tree->nr; i++)
+		printf("%s%" PRIu32, i > 1 ? "," : "",
+		       tree->nodes[i].function);
+	printf("],\n\"prefix\": [");
+	for (i = 1; i < tree->nr; i++) {
+		if (i > 1)
+			putchar(',');
+		if (tree->nodes[i].caller)
+			printf("%" PRIu32, tree->nodes[i].caller - 1);
+		else
+			printf("null");
+	}
+	printf("],\n");
+	put_length(tree->nr - 1);
+}
+
+static void put_stacks(const struct tables *tables)
 {
 	printf(",\n\"stackTable\": {\n");
-	put_count("frame", 0, sum->nr_pieces);
-	put_same("prefix", "null", sum->nr_pieces);
-	put_length(sum->nr_pieces);
+	if (tables->tree.nr) {
+		put_nodes(&tables->tree);
+		return;
+	}
+	put_count("frame", 0, tables->nr);
+	put_same("prefix", "null", tables->nr);
+	put_length(tables->nr);
 }
 
-static void put_resources(const struct sum *sum)
+static void put_resources(const struct tables *tables)
 {
+	size_t nr = tables->sum->nr_dsos;
+
 	printf(",\n\"resourceTable\": {\n");
-	put_count("lib", 0, sum->nr_dsos);
-	put_count("name", sum->nr_pieces, sum->nr_dsos);
-	put_same("host", "null", sum->nr_dsos);
-	put_same("type", RESOURCE_LIBRARY, sum->nr_dsos);
-	put_length(sum->nr_dsos);
+	put_count("lib", 0, nr);
+	put_count("name", tables->nr, nr);
+	put_same("host", "null", nr);
+	put_same("type", RESOURCE_LIBRARY, nr);
+	put_length(nr);
 }
 
 /* Names of functions, then of DSOs. */
-static void put_strings(const struct sum *sum)
+static void put_strings(const struct tables *tables)
 {
-	size_t i, j, nr = 0;
+	size_t i, nr = 0;
 
 	printf(",\n\"stringArray\": [");
-	for (i = 0; i < sum->nr_dsos; i++)
-		for (j = 0; j < sum->dsos[i].nr_pieces; j++) {
-			printf("%s\n", nr++ ? "," : "");
-			json_string(sum->dsos[i].pieces[j].name);
-		}
-	for (i = 0; i < sum->nr_dsos; i++) {
+	for (i = 0; i < tables->nr; i++) {
 		printf("%s\n", nr++ ? "," : "");
-		json_string(sum_dso_name(sum, i));
+		json_string(tables->functions[i].name);
+	}
+	for (i = 0; i < tables->sum->nr_dsos; i++) {
+		printf("%s\n", nr++ ? "," : "");
+		json_string(sum_dso_name(tables->sum, i));
 	}
 	putchar(']');
 }
 
 /* The tables that threads share; those that stay empty are required. */
-static void put_shared(const struct sum *sum)
+static void put_shared(const struct tables *tables)
 {
 	printf(",\n\"shared\": {");
-	put_functions(sum);
-	put_frames(sum);
-	put_stacks(sum);
-	put_resources(sum);
+	put_functions(tables);
+	put_frames(tables);
+	put_stacks(tables);
+	put_resources(tables);
 	printf(",\n\"nativeSymbols\": {\"libIndex\": [], \"address\": [], \"name\": [], \"functionSize\": [], \"length\": 0}"
 	       ",\n\"sources\": {\"id\": [], \"filename\": [], \"length\": 0}");
-	put_strings(sum);
+	put_strings(tables);
 	putchar('}');
 }
 
@@ -196,17 +249,45 @@ static void put_meta(const struct report *report)
 	printf("]}");
 }
 
+/* The samples of an exec: their stacks are those of nodes, or of functions. */
+static struct tree_samples find_samples(const struct tables *tables,
+					const struct prf *run,
+					const struct prf_exec *exec)
+{
+	struct tree_samples samples = {};
+	struct samples flat;
+	size_t i;
+
+	if (tables->tree.nr) {
+		samples = tree_samples_of(&tables->tree, run, exec);
+		for (i = 0; i < samples.nr; i++)
+			samples.list[i].node--;
+		return samples;
+	}
+	flat = samples_by_function(tables->sum, run, exec);
+	for (i = 0; i < flat.nr; i++) {
+		const struct sample *sample = &flat.list[i];
+
+		samples.list = one_more(samples.list, samples.nr,
+					sizeof(*samples.list));
+		samples.list[samples.nr++] = (struct tree_sample){
+			.node = tables->sum->dsos[sample->dso].before +
+				sample->piece,
+			.ns = sample->ns,
+		};
+	}
+	free(flat.list);
+	return samples;
+}
+
 /* Put the samples of a thread; returns the time at its end. */
-static double put_samples(const struct sum *sum, const struct samples *samples,
-			  double begin_ms)
+static double put_samples(const struct tree_samples *samples, double begin_ms)
 {
 	size_t i;
 
 	printf("\"samples\": {\"weightType\": \"tracing-ms\",\n\"stack\": [");
 	for (i = 0; i < samples->nr; i++)
-		printf("%s%zu", i ? "," : "",
-		       sum->dsos[samples->list[i].dso].before +
-		       samples->list[i].piece);
+		printf("%s%" PRIu32, i ? "," : "", samples->list[i].node);
 	printf("],\n\"weight\": [");
 	for (i = 0; i < samples->nr; i++)
 		printf("%s%.6f", i ? "," : "", samples->list[i].ns / MS);
@@ -220,10 +301,10 @@ static double put_samples(const struct sum *sum, const struct samples *samples,
 	return begin_ms;
 }
 
-static void put_thread(const struct sum *sum, const struct prf *run,
+static void put_thread(const struct tables *tables, const struct prf *run,
 		       const struct prf_exec *exec, double begin_ms)
 {
-	const struct samples samples = samples_by_function(sum, run, exec);
+	const struct tree_samples samples = find_samples(tables, run, exec);
 	double end_ms;
 
 	printf("\n{\"processType\": \"default\", \"isMainThread\": true, \"name\": ");
@@ -233,7 +314,7 @@ static void put_thread(const struct sum *sum, const struct prf *run,
 	printf(",\n\"pid\": \"%" PRIu32 "\", \"tid\": %" PRIu32 ", \"pausedRanges\": [],\n",
 	       exec->pid, exec->pid);
 	printf("\"markers\": {\"data\": [], \"name\": [], \"startTime\": [], \"endTime\": [], \"phase\": [], \"category\": [], \"length\": 0},\n");
-	end_ms = put_samples(sum, &samples, begin_ms);
+	end_ms = put_samples(&samples, begin_ms);
 	printf(",\n\"processStartupTime\": %.6f, \"registerTime\": %.6f,\n"
 	       "\"processShutdownTime\": %.6f, \"unregisterTime\": %.6f}",
 	       begin_ms, begin_ms, end_ms, end_ms);
@@ -241,7 +322,8 @@ static void put_thread(const struct sum *sum, const struct prf *run,
 }
 
 /* Runs follow one another. */
-static void put_threads(const struct report *report)
+static void put_threads(const struct tables *tables,
+			const struct report *report)
 {
 	double begin_ns = 0;
 	size_t i, j, nr = 0;
@@ -255,7 +337,7 @@ static void put_threads(const struct report *report)
 				continue;
 			if (nr++)
 				putchar(',');
-			put_thread(report->sum, run, &run->execs[j],
+			put_thread(tables, run, &run->execs[j],
 				   (begin_ns + run->execs[j].start_ns) / MS);
 		}
 		begin_ns += run->wall_ns;
@@ -263,14 +345,47 @@ static void put_threads(const struct report *report)
 	putchar(']');
 }
 
+/* Without chains, a function for each piece */
+static void make_tables(struct tables *tables, const struct report *report)
+{
+	const struct sum *sum = report->sum;
+	size_t i, j;
+
+	*tables = (struct tables){ .sum = sum };
+	if (sum->chains) {
+		tree_make(&tables->tree, sum, report->runs, report->nr, false);
+		tables->functions = tables->tree.functions;
+		tables->nr = tables->tree.nr_functions;
+		return;
+	}
+	tables->functions = calloc(sum->nr_pieces + 1,
+				   sizeof(*tables->functions));
+	if (!tables->functions)
+		err(2, NULL);
+	for (i = 0; i < sum->nr_dsos; i++)
+		for (j = 0; j < sum->dsos[i].nr_pieces; j++)
+			tables->functions[tables->nr++] =
+				(struct tree_function){
+					.name = sum->dsos[i].pieces[j].name,
+					.dso = i,
+				};
+}
+
 /** print_firefox() - print each exec as a thread */
 int print_firefox(const struct report *report)
 {
+	struct tables tables;
+
+	make_tables(&tables, report);
 	putchar('{');
 	put_meta(report);
 	put_libraries(report->sum);
-	put_shared(report->sum);
-	put_threads(report);
+	put_shared(&tables);
+	put_threads(&tables, report);
 	printf("}\n");
+	if (tables.tree.nr)
+		tree_free(&tables.tree);
+	else
+		free(tables.functions);
 	return 0;
 }

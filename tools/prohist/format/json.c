@@ -9,6 +9,7 @@
 
 #include "prohist/format/json.h"
 #include "prohist/report.h"
+#include "prohist/tree.h"
 #include "util/utf8.h"
 
 /**
@@ -101,13 +102,15 @@ static void print_programs(const struct report *report)
 
 static void print_dsos(const struct sum *sum)
 {
-	size_t i;
+	size_t i, nr = 0;
 
 	printf("  \"dsos\": [");
 	for (i = 0; i < sum->nr_dsos; i++) {
 		const struct sum_dso *dso = &sum->dsos[i];
 
-		printf("%s\n    {\"path\": ", i ? "," : "");
+		if (!dso->ticks)
+			continue;
+		printf("%s\n    {\"path\": ", nr++ ? "," : "");
 		json_string(dso->path);
 		printf(", \"class\": ");
 		json_string(sum_class_name(dso->class));
@@ -138,14 +141,16 @@ static void print_inlined_in(const struct sum_piece *piece)
 
 static void print_functions(const struct sum *sum)
 {
-	size_t i;
+	size_t i, nr = 0;
 
 	printf("  \"functions\": [");
 	for (i = 0; i < sum->nr_functions; i++) {
 		const struct sum_function *function = &sum->functions[i];
 		const struct sum_piece *piece = function->piece;
 
-		printf("%s\n    {\"name\": ", i ? "," : "");
+		if (!function->ticks)
+			continue;
+		printf("%s\n    {\"name\": ", nr++ ? "," : "");
 		if (piece->inlines.nr) {
 			json_string(piece->inlines.list[0].name);
 			print_inlined_in(piece);
@@ -157,7 +162,74 @@ static void print_functions(const struct sum *sum)
 		print_amount(function->ticks, function->ns);
 		putchar('}');
 	}
-	printf("]\n");
+	putchar(']');
+}
+
+static void print_ends(const struct sum *sum)
+{
+	size_t i;
+
+	printf("    \"ends\": {");
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		printf("%s\"%s\": %" PRIu64, i ? ", " : "",
+		       prf_endings[i].member, sum->ends[i]);
+	printf("},\n");
+}
+
+static void print_tree_functions(const struct tree *tree)
+{
+	size_t i;
+
+	printf("    \"functions\": [");
+	for (i = 0; i < tree->nr_functions; i++) {
+		const struct tree_function *function = &tree->functions[i];
+
+		printf("%s\n      {\"name\": ", i ? "," : "");
+		json_string(function->name);
+		printf(", \"dso\": ");
+		if (function->dso == TREE_NO_DSO)
+			printf("null");
+		else
+			json_string(tree->sum->dsos[function->dso].path);
+		print_amount(function->ticks, function->ns);
+		printf(", \"total_ticks\": %" PRIu64 ", \"total_ns\": %.0f}",
+		       function->total, function->total_ns);
+	}
+	printf("],\n");
+}
+
+/* The root is left out: what it calls has no caller. */
+static void print_nodes(const struct tree *tree)
+{
+	size_t i;
+
+	printf("    \"nodes\": [");
+	for (i = 1; i < tree->nr; i++) {
+		const struct tree_node *node = &tree->nodes[i];
+
+		printf("%s\n      {\"caller\": ", i > 1 ? "," : "");
+		if (node->caller)
+			printf("%" PRIu32, node->caller - 1);
+		else
+			printf("null");
+		printf(", \"function\": %" PRIu32, node->function);
+		print_amount(node->ticks, node->ns);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void print_chains(const struct report *report)
+{
+	struct tree tree;
+
+	tree_make(&tree, report->sum, report->runs, report->nr, false);
+	printf(",\n  \"chains\": {\n");
+	print_ends(report->sum);
+	print_tree_functions(&tree);
+	print_nodes(&tree);
+	printf("\n  }");
+	tree_free(&tree);
 }
 
 /** print_json() - print the sum as one JSON object */
@@ -173,6 +245,8 @@ int print_json(const struct report *report)
 	print_programs(report);
 	print_dsos(sum);
 	print_functions(sum);
-	printf("}\n");
+	if (sum->chains)
+		print_chains(report);
+	printf("\n}\n");
 	return 0;
 }

@@ -3,9 +3,11 @@
  * speedscope.c - write the file format of speedscope
  *
  * One profile: its stacks are program, DSO and function, and each exec has a
- * sample for each function, whose weight is its CPU time. A frame is known by
+ * sample for each function, whose weight is its CPU time. With chains of callers,
+ * stacks are these, below the program, and each has one sample. A frame is known by
  * its index, so each program, DSO and function has one.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include "prohist/format/json.h"
 #include "prohist/report.h"
 #include "prohist/samples.h"
+#include "prohist/tree.h"
 #include "util/xalloc.h"
 
 /**
@@ -66,21 +69,29 @@ static void sort_programs(struct programs *programs)
 	programs->nr = nr;
 }
 
-static void put_functions(const struct sum_dso *dso)
+/* Put a frame; @piece: of the function, or NULL */
+static void put_frame(const char *name, const struct sum_dso *dso,
+		      const struct sum_piece *piece)
 {
 	struct place place;
+
+	printf("\n{\"name\": ");
+	json_string(name);
+	if (piece && symbols_place(&dso->symbols, piece->start, &place)) {
+		printf(", \"file\": ");
+		json_string(place.file);
+		printf(", \"line\": %d", place.line);
+	}
+	putchar('}');
+}
+
+static void put_functions(const struct sum_dso *dso)
+{
 	size_t i;
 
 	for (i = 0; i < dso->nr_pieces; i++) {
-		printf(",\n{\"name\": ");
-		json_string(dso->pieces[i].name);
-		if (symbols_place(&dso->symbols, dso->pieces[i].start,
-				  &place)) {
-			printf(", \"file\": ");
-			json_string(place.file);
-			printf(", \"line\": %d", place.line);
-		}
-		putchar('}');
+		putchar(',');
+		put_frame(dso->pieces[i].name, dso, &dso->pieces[i]);
 	}
 }
 
@@ -90,10 +101,10 @@ static void put_frames(const struct programs *programs, const struct sum *sum)
 
 	printf("\"shared\": {\"frames\": [");
 	for (i = 0; i < programs->nr + sum->nr_dsos; i++) {
-		printf("%s\n{\"name\": ", i ? "," : "");
-		json_string(i < programs->nr ? programs->names[i] :
-			    sum_dso_name(sum, i - programs->nr));
-		putchar('}');
+		if (i)
+			putchar(',');
+		put_frame(i < programs->nr ? programs->names[i] :
+			  sum_dso_name(sum, i - programs->nr), NULL, NULL);
 	}
 	for (i = 0; i < sum->nr_dsos; i++)
 		put_functions(&sum->dsos[i]);
@@ -135,6 +146,15 @@ static void put_run(const struct programs *programs, const struct sum *sum,
 	}
 }
 
+/* What is before the stacks, after the table of frames */
+static void put_profile(const struct sum *sum)
+{
+	printf("\"profiles\": [{\"type\": \"sampled\", \"unit\": \"nanoseconds\",\n"
+	       "\"startValue\": 0, \"endValue\": %.0f, \"name\": ",
+	       sum->placed_ns);
+	json_string(sum->command);
+}
+
 static void put_runs(const struct programs *programs,
 		     const struct report *report, bool weights)
 {
@@ -146,28 +166,99 @@ static void put_runs(const struct programs *programs,
 	putchar(']');
 }
 
-/** print_speedscope() - print the ticks as a profile of samples */
-int print_speedscope(const struct report *report)
+static void put_flat(const struct report *report)
 {
-	const struct sum *sum = report->sum;
 	struct programs programs = {};
 	size_t i;
 
 	for (i = 0; i < report->nr; i++)
 		add_programs(&programs, &report->runs[i]);
 	sort_programs(&programs);
-	printf("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
-	       "\"exporter\": \"prohist " VERSION "\",\n\"name\": ");
-	json_string(sum->command);
-	printf(",\n");
-	put_frames(&programs, sum);
-	printf("\"profiles\": [{\"type\": \"sampled\", \"unit\": \"nanoseconds\",\n"
-	       "\"startValue\": 0, \"endValue\": %.0f, \"name\": ",
-	       sum->placed_ns);
-	json_string(sum->command);
+	put_frames(&programs, report->sum);
+	put_profile(report->sum);
 	put_runs(&programs, report, false);
 	put_runs(&programs, report, true);
-	printf("}]}\n");
 	free(programs.names);
+}
+
+static void put_tree_frames(const struct tree *tree)
+{
+	size_t i;
+
+	printf("\"shared\": {\"frames\": [");
+	for (i = 0; i < tree->nr_functions; i++) {
+		const struct tree_function *function = &tree->functions[i];
+
+		if (i)
+			putchar(',');
+		/* The piece of an inlined function is that of another one */
+		if (function->piece && function->name == function->piece->name)
+			put_frame(function->name,
+				  &tree->sum->dsos[function->dso],
+				  function->piece);
+		else
+			put_frame(function->name, NULL, NULL);
+	}
+	printf("\n]},\n");
+}
+
+static void put_stack(const struct tree *tree, uint32_t node)
+{
+	const struct tree_node *at = &tree->nodes[node];
+
+	if (at->caller) {
+		put_stack(tree, at->caller);
+		putchar(',');
+	}
+	printf("%" PRIu32, at->function);
+}
+
+/* Put a stack, or a weight, for each node with ticks. */
+static void put_nodes(const struct tree *tree, bool weights)
+{
+	const char *before = "";
+	uint32_t node = 0;
+
+	printf(",\n\"%s\": [\n", weights ? "weights" : "samples");
+	while ((node = tree_next(tree, node))) {
+		if (!tree->nodes[node].ticks)
+			continue;
+		printf("%s", before);
+		before = ",\n";
+		if (weights) {
+			printf("%.0f", tree->nodes[node].ns);
+			continue;
+		}
+		putchar('[');
+		put_stack(tree, node);
+		putchar(']');
+	}
+	putchar(']');
+}
+
+static void put_chains(const struct report *report)
+{
+	struct tree tree;
+
+	tree_make(&tree, report->sum, report->runs, report->nr, true);
+	put_tree_frames(&tree);
+	put_profile(report->sum);
+	put_nodes(&tree, false);
+	put_nodes(&tree, true);
+	tree_free(&tree);
+}
+
+/** print_speedscope() - print the ticks as a profile of samples */
+int print_speedscope(const struct report *report)
+{
+	printf("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
+	       "\"exporter\": \"prohist " VERSION "\",\n\"name\": ");
+	json_string(report->sum->command);
+	printf(",\n");
+	if (report->sum->chains)
+		put_chains(report);
+	else
+		put_flat(report);
+	printf("}]}\n");
 	return 0;
 }
