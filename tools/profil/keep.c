@@ -43,12 +43,14 @@ struct readers {
 
 #define NO_READER	((uid_t)-1)
 
-static uid_t reader_of(const struct session *session, const struct prf_dso *dso)
+/* @chains: DSOs without ticks may have callers */
+static uid_t reader_of(const struct session *session, const struct prf_dso *dso,
+		       bool chains)
 {
 	uid_t self = geteuid();
 	struct stat file;
 
-	if (!dso->nr || dso->kind > PRF_VDSO)
+	if ((!dso->nr && !chains) || dso->kind > PRF_VDSO)
 		return NO_READER;
 	if (self)
 		return self;
@@ -62,6 +64,7 @@ static uid_t reader_of(const struct session *session, const struct prf_dso *dso)
 static int find_readers(const struct session *session, const struct prf *prf,
 			struct readers *readers)
 {
+	bool chains = prf->flags & PRF_FLAG_CHAINS;
 	const struct prf_dso *dso;
 	struct prf_at at = {};
 
@@ -73,7 +76,7 @@ static int find_readers(const struct session *session, const struct prf *prf,
 	memset(&at, 0, sizeof(at));
 	readers->nr = 0;
 	while ((dso = prf_next(prf, 1, &at)))
-		readers->uids[readers->nr++] = reader_of(session, dso);
+		readers->uids[readers->nr++] = reader_of(session, dso, chains);
 	return 0;
 }
 

@@ -313,9 +313,6 @@ static bool matches_node(struct search *search, const struct sum *sum,
 
 	if (node->dso == PRF_NODE_KERNEL)
 		return matches(search, symbol_called, "[kernel]");
-	/* Nothing was called there, and there are no ticks */
-	if (!calls && !node->count)
-		return false;
 	i = sum_node(sum, run, exec, node, calls, &dso)->piece;
 	piece = &dso->pieces[i];
 	match = matches(search, symbol_called, piece->name);
@@ -334,7 +331,7 @@ static uint64_t select_nodes(struct search *search, const struct sum *sum,
 			     bool through)
 {
 	bool *wanted = calloc(exec->nr_nodes, sizeof(*wanted));
-	bool *calling = prf_calling(exec), match;
+	bool *calling = prf_calling(exec), match, calls;
 	uint64_t below = 0;
 	size_t i;
 
@@ -343,14 +340,17 @@ static uint64_t select_nodes(struct search *search, const struct sum *sum,
 	for (i = 0; i < exec->nr_nodes; i++) {
 		struct prf_node *node = &exec->nodes[i];
 
-		match = matches_node(search, sum, run, exec, node, calling[i]);
-		wanted[i] = through && match;
+		match = node->count &&
+			matches_node(search, sum, run, exec, node, false);
+		calls = calling[i] &&
+			matches_node(search, sum, run, exec, node, true);
 		if (node->caller && node->caller != PRF_CUT)
-			wanted[i] |= wanted[node->caller - 1];
+			wanted[i] = wanted[node->caller - 1];
 		if (!match && !wanted[i]) {
 			hide(exec, &exec->counted, node->count);
 			node->count = 0;
 		}
+		wanted[i] |= through && calls;
 		if (!wanted[i] && node->below &&
 		    !matches(search, symbol_called, "[elsewhere]"))
 			node->below = 0;

@@ -247,7 +247,12 @@ static bool *find_used(const struct prf_exec *exec)
 	return used;
 }
 
-/* Add the ticks of nodes. Returns those that had no room, but have a node. */
+/*
+ * Add the ticks of nodes. Those of a node itself are where its bucket begins, and
+ * what it called is called by the function that begins there: in a bucket with the
+ * end of one function and the start of another, these differ. Returns the ticks that
+ * had no room, but have a node.
+ */
 static uint64_t walk_nodes(struct walk *walk)
 {
 	const struct prf_exec *exec = walk->exec;
@@ -268,8 +273,10 @@ static uint64_t walk_nodes(struct walk *walk)
 			caller = get_unknown(walk);
 		else if (node->caller)
 			caller = nodes[node->caller - 1];
+		if (node->count)
+			add_ticks(walk, get_node(walk, caller, node, false),
+				  node->count);
 		nodes[i] = get_node(walk, caller, node, calling[i]);
-		add_ticks(walk, nodes[i], node->count);
 		if (node->below)
 			add_ticks(walk, get_whole(walk, nodes[i], SUM_OTHER),
 				  node->below);

@@ -14,13 +14,19 @@
 #include "symbolize/symbols.h"
 #include "util/array.h"
 
-/* A mapping, and its position among all DSOs of the run */
+/* A mapping, its position among all DSOs of the run, and the callers in it */
 struct mapping {
 	const struct prf_dso *dso;
 	uint32_t position;
+	const struct prf_site *callers;
+	size_t nr_callers;
 };
 
-/* A bucket with ticks; @start is its link-time address. */
+/*
+ * A bucket with ticks, or of a caller; @start is its link-time address. Where the
+ * function of a caller begins, @bytes is 0, and @start the last byte, as in struct
+ * sum_bucket.
+ */
 struct bucket {
 	uint64_t start;
 	uint64_t bytes;
@@ -33,8 +39,12 @@ struct call {
 	uint32_t number;
 };
 
-/* Mappings of one DSO, their buckets, and what was found. */
+/*
+ * Mappings of one DSO, their buckets, and what was found. @sites: callers are told
+ * apart by where they call.
+ */
 struct collector {
+	bool sites;
 	struct symbols symbols;
 	size_t nr_buckets;
 	struct bucket *buckets;
@@ -64,30 +74,55 @@ static int by_dso(const void *a, const void *b)
 		left->position > right->position;
 }
 
-/* List the chosen mappings with ticks, each DSO's together. */
-static struct mapping *list_mappings(const struct prf *prf, const bool *chosen,
-				     size_t *nr)
-{
-	struct mapping *list = NULL, *more;
-	const struct prf_dso *dso;
-	struct prf_at at = {};
-	uint32_t position;
+/* Mappings in the making. */
+struct mappings {
+	size_t nr;
+	struct mapping *list;
+};
 
-	*nr = 0;
-	for (position = 0; (dso = prf_next(prf, 1, &at)); position++) {
-		if (!chosen[position] || !dso->nr)
+/* List those of an exec that are chosen, and have ticks or callers. */
+static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
+		     const bool *chosen, uint32_t position)
+{
+	struct prf_site *callers;
+	struct mapping *more;
+	size_t nr, first, end = 0, i;
+
+	callers = prf_callers(exec, &nr);
+	if (!callers)
+		return -1;
+	for (i = 0; i < exec->nr; i++) {
+		for (first = end; end < nr && callers[end].dso == i; end++)
+			;
+		if (!chosen[position + i] ||
+		    (!exec->dsos[i].nr && end == first))
 			continue;
-		more = array_grow(list, *nr, sizeof(*list));
-		if (!more) {
-			free(list);
-			return NULL;
-		}
-		list = more;
-		list[(*nr)++] = (struct mapping){ dso, position };
+		more = array_grow(mappings->list, mappings->nr, sizeof(*more));
+		if (!more)
+			return -1;
+		mappings->list = more;
+		more[mappings->nr++] = (struct mapping){
+			&exec->dsos[i], position + i, callers + first,
+			end - first
+		};
 	}
-	if (*nr)
-		qsort(list, *nr, sizeof(*list), by_dso);
-	return list;
+	return 0;
+}
+
+/* List the mappings of all execs, each DSO's together. */
+static int list_mappings(struct mappings *mappings, const struct prf *prf,
+			 const bool *chosen)
+{
+	uint32_t position = 0;
+	size_t i;
+
+	for (i = 0; i < prf->nr; position += prf->execs[i++].nr)
+		if (list_exec(mappings, &prf->execs[i], chosen, position))
+			return -1;
+	if (mappings->nr)
+		qsort(mappings->list, mappings->nr, sizeof(*mappings->list),
+		      by_dso);
+	return 0;
 }
 
 /* Make room for one more element of an array of @names. */
@@ -96,6 +131,25 @@ static struct mapping *list_mappings(const struct prf *prf, const bool *chosen,
 	if (_more) \
 		(array) = _more; \
 	_more; })
+
+static int add_bucket(struct collector *collector, const struct prf_dso *dso,
+		      uint64_t offset, uint64_t bytes)
+{
+	if (!GROW(collector->buckets, collector->nr_buckets))
+		return -1;
+	collector->buckets[collector->nr_buckets++] = (struct bucket){
+		symbols_address(&collector->symbols, dso, offset), bytes
+	};
+	return 0;
+}
+
+static int add_caller(struct collector *collector, const struct prf_dso *dso,
+		      uint64_t offset)
+{
+	return collector->sites ?
+		add_bucket(collector, dso, offset, dso->bucket_bytes) :
+		add_bucket(collector, dso, offset + dso->bucket_bytes - 1, 0);
+}
 
 static int add_mapping(struct collector *collector,
 		       const struct mapping *mapping)
@@ -107,15 +161,13 @@ static int add_mapping(struct collector *collector,
 	if (!GROW(names->dsos, names->nr_dsos))
 		return -1;
 	names->dsos[names->nr_dsos++] = mapping->position;
-	for (i = 0; i < dso->nr; i++) {
-		if (!GROW(collector->buckets, collector->nr_buckets))
+	for (i = 0; i < dso->nr; i++)
+		if (add_bucket(collector, dso, dso->buckets[i].offset,
+			       dso->bucket_bytes))
 			return -1;
-		collector->buckets[collector->nr_buckets++] = (struct bucket){
-			symbols_address(&collector->symbols, dso,
-					dso->buckets[i].offset),
-			dso->bucket_bytes
-		};
-	}
+	for (i = 0; i < mapping->nr_callers; i++)
+		if (add_caller(collector, dso, mapping->callers[i].offset))
+			return -1;
 	return 0;
 }
 
@@ -157,7 +209,7 @@ static int add_function(struct collector *collector,
 	struct symbol symbol;
 
 	if (symbols_look_up(&collector->symbols, bucket->start,
-			    bucket->bytes, &symbol))
+			    bucket->bytes ?: 1, &symbol))
 		return -1;
 	if (!symbol.name)
 		symbol.name = strdup("");
@@ -256,11 +308,11 @@ static int add_frame(struct collector *collector, uint64_t address,
 static int add_spot(struct collector *collector, const struct bucket *bucket)
 {
 	struct prf_names *names = &collector->names;
-	uint64_t end = bucket->start + bucket->bytes, limit;
-	uint32_t frame;
+	uint64_t end = bucket->start + (bucket->bytes ?: 1), limit;
+	uint32_t frame = 0;
 
 	if (add_function(collector, bucket) ||
-	    add_frame(collector, bucket->start, &frame))
+	    (bucket->bytes && add_frame(collector, bucket->start, &frame)))
 		return -1;
 	if (!GROW(names->spots, names->nr_spots))
 		return -1;
@@ -286,6 +338,15 @@ static void remove_repeated_lines(struct prf_names *names)
 	names->nr_lines = nr;
 }
 
+/* Of two at an address, the one that has inlined functions comes first. */
+static int by_address(const void *a, const void *b)
+{
+	const struct bucket *left = a, *right = b;
+
+	return array_by_start(a, b) ?: (left->bytes < right->bytes) -
+				       (left->bytes > right->bytes);
+}
+
 static int collect(struct collector *collector)
 {
 	const struct bucket *buckets = collector->buckets;
@@ -294,7 +355,7 @@ static int collect(struct collector *collector)
 	if (add_segments(collector))
 		return -1;
 	qsort(collector->buckets, collector->nr_buckets, sizeof(*buckets),
-	      array_by_start);
+	      by_address);
 	for (i = 0; i < collector->nr_buckets; i++)
 		if ((!i || buckets[i].start != buckets[i - 1].start) &&
 		    add_spot(collector, &buckets[i]))
@@ -313,6 +374,7 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	const struct prf_dso *dso = list->dso;
 	size_t i;
 
+	collector->sites = prf->flags & PRF_FLAG_CALL_SITES;
 	if (symbols_open(&collector->symbols, dso->path, dso))
 		return 0;
 	for (i = 0; i < nr && !compare_dsos(list[i].dso, dso); i++)
@@ -361,17 +423,18 @@ static void *pack(struct collector *collectors, size_t nr, size_t *size)
  */
 void *collect_names(const struct prf *prf, const bool *chosen, size_t *size)
 {
+	struct mappings mappings = {};
 	struct collector *collectors;
-	struct mapping *list;
-	size_t nr, at, used = 0, taken;
+	size_t at, used = 0, taken;
 
-	list = list_mappings(prf, chosen, &nr);
-	collectors = calloc(nr + 1, sizeof(*collectors));
-	if ((nr && !list) || !collectors)
+	if (list_mappings(&mappings, prf, chosen))
 		return NULL;
-	for (at = 0; at < nr; at += taken) {
-		taken = collect_dso(&collectors[used++], prf, list + at,
-				    nr - at);
+	collectors = calloc(mappings.nr + 1, sizeof(*collectors));
+	if (!collectors)
+		return NULL;
+	for (at = 0; at < mappings.nr; at += taken) {
+		taken = collect_dso(&collectors[used++], prf,
+				    mappings.list + at, mappings.nr - at);
 		if (!taken)
 			return NULL;
 	}
