@@ -2,14 +2,15 @@
 /*
  * profil_remedy.c - tools/profil names the remedy if it cannot use the device
  *
- * Each test changes what the tool sees, in a mount namespace of its own. The
- * tool may go on with perf events.
+ * Each test changes what the tool sees, in a mount namespace of its own, in which
+ * the tool may go on with perf events; or what the module allows.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/bpf.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -211,6 +212,89 @@ TEST_F(remedy, of_a_cgroup_without_the_device)
 		      "start the container with '--device /dev/profil', or the service with DeviceAllow=/dev/profil");
 	EXPECT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
 	EXPECT_EQ(0, rmdir(CGROUP));
+}
+
+/* --- the module forbids users some watches */
+
+#define SCOPE	"/sys/module/profil/parameters/watch_scope"
+
+FIXTURE(scope) {
+	struct tool run;
+	pid_t other;
+};
+
+FIXTURE_VARIANT(scope) {
+	const char *value;
+	const char *of_others;
+	const char *of_program;
+};
+
+FIXTURE_VARIANT_ADD(scope, of_nobody) {
+	.value = "0",
+	.of_others = "the module parameter watch_scope forbids users",
+	.of_program = "the module parameter watch_scope forbids users",
+};
+
+FIXTURE_VARIANT_ADD(scope, of_descendants) {
+	.value = "1",
+	.of_others = "the module parameter watch_scope=1 lets users",
+};
+
+FIXTURE_SETUP(scope)
+{
+	if (access(SCOPE, W_OK))
+		SKIP(return, "no module");
+	ASSERT_EQ(0, tool_make(&self->run));
+	self->other = fork_child();
+	if (!self->other) {
+		if (tool_become_nobody(&self->run))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ASSERT_EQ(0, write_file(SCOPE, variant->value));
+}
+
+FIXTURE_TEARDOWN(scope)
+{
+	EXPECT_EQ(0, write_file(SCOPE, "2"));
+	kill(self->other, SIGKILL);
+	wait_child(self->other);
+	tool_free(&self->run);
+}
+
+#define COMPLAINT(...) \
+	(tool_run(&self->run, LIST(__VA_ARGS__), NULL, NO_OPTIONS), \
+	 self->run.complained)
+
+static int try_as_nobody(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(scope) *self,
+			 const FIXTURE_VARIANT(scope) *variant)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", self->other);
+	EXPECT_EQ(0, tool_become_nobody(&self->run));
+	EXPECT_TRUE(strstr(COMPLAINT("-p", pid), variant->of_others));
+	EXPECT_TRUE(strstr(COMPLAINT("--user=nobody"), variant->of_others));
+	EXPECT_TRUE(strstr(COMPLAINT("--user=root"), "other users"));
+	EXPECT_TRUE(strstr(COMPLAINT("-a"), "the whole machine"));
+	RUN("/bin/true", NULL);
+	if (variant->of_program) {
+		EXPECT_TRUE(strstr(self->run.complained, variant->of_program));
+	} else {
+		EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	}
+	return !__test_passed(_metadata);
+}
+
+TEST_F(scope, is_named)
+{
+	pid_t child = fork_child();
+
+	if (!child)
+		_exit(try_as_nobody(_metadata, self, variant));
+	EXPECT_EQ(0, wait_child(child));
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remedy.c - what to do when the device cannot be used
+ * remedy.c - what to do when the device cannot be used, or forbids a watch
  *
  * An ordinary user cannot try to load the module and see why that fails, but
  * can see whether it is installed for the running kernel.
@@ -131,5 +131,29 @@ const char *device_remedy(int error)
 		return "it is not the module's device: load the module before the container starts, and use '--device', not '--volume'";
 	default:
 		return "see profil(4)";
+	}
+}
+
+/**
+ * scope_remedy() - what to do if the module forbids users to watch processes
+ *
+ * Return: a phrase that begins with a semicolon; NULL if they may watch all that
+ * they may inspect.
+ */
+const char *scope_remedy(void)
+{
+	FILE *parameter = fopen("/sys/module/profil/parameters/watch_scope",
+				"re");
+	int scope = parameter ? fgetc(parameter) : '2';
+
+	if (parameter)
+		fclose(parameter);
+	switch (scope) {
+	case '1':
+		return "; the module parameter watch_scope=1 lets users profile only the programs that they run: use 'profil PROGRAM', run profil as root or with CAP_PERFMON, or have the parameter set to 2";
+	case '2':
+		return NULL;
+	default:
+		return "; the module parameter watch_scope forbids users to profile other processes: run profil as root or with CAP_PERFMON, or have the parameter set to 1 or 2";
 	}
 }

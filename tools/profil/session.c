@@ -81,14 +81,20 @@ void session_describe(const struct session *session, char *text, size_t room)
 
 static const char *remedy_of_permission(const struct session *session)
 {
+	const char *of_scope = scope_remedy();
+
 	switch (session->target) {
 	case TARGET_MACHINE:
 		return "; only root, or a process with CAP_PERFMON, may profile the whole machine";
 	case TARGET_USER:
+		if (of_scope && session->uid == getuid())
+			return of_scope;
 		return "; only root, or a process with CAP_PERFMON, may profile other users";
 	default:
 		if (session->kernel)
 			return "; --kernel=functions needs root, or CAP_PERFMON";
+		if (of_scope)
+			return of_scope;
 		return "; it belongs to another user, or has more rights than you: run profil as root or with CAP_PERFMON";
 	}
 }
@@ -113,6 +119,8 @@ static const char *remedy(const struct session *session, int error)
 		return "; without the module, each thread needs a descriptor for each CPU: raise the limit by 'ulimit -n'";
 	case EOPNOTSUPP:
 		return "; see EOPNOTSUPP in profil(4)";
+	case EUSERS:
+		return "; 64 other users profile all their processes, or a cgroup: wait for one to end, or run profil as root";
 	case ESRCH:
 		return "; there is no such process, or it has ended";
 	default:
