@@ -284,7 +284,7 @@ of_short_children()
 {
 	local seen lost
 
-	run short "$load" times 200 alpha 2 || return
+	run short -t 250 "$load" times 200 alpha 2 || return
 	seen=$(ticks short "$alpha") lost=$(number short lost)
 	seen=$((seen * $(number short period_ns) / 1000000))
 	echo "alpha has $seen ms of 400; $lost ticks are lost"
