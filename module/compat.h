@@ -145,6 +145,14 @@ static inline struct vm_area_struct *vma_lookup(struct mm_struct *mm,
 #define PROFIL_NO_LATE_LOOKUP
 #endif
 
+/*
+ * Before these trees each task kept mappings that it had found, in a cache that
+ * an interrupt of the kernel may find half cleared.
+ */
+#ifndef PROFIL_HAVE_MAPLE_TREE
+#define PROFIL_NO_KERNEL_LOOKUP
+#endif
+
 #ifndef PROFIL_HAVE_USER_PATH
 static inline const struct path *file_user_path(const struct file *file)
 {

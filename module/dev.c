@@ -13,6 +13,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -36,6 +37,7 @@ union profil_argument {
 	struct profil_account account;
 	struct profil_watch watch;
 	struct profil_watch_status watch_status;
+	struct profil_watch_unwind watch_unwind;
 };
 
 /* Copy the fields that the caller knows, and zeros for those that we do not. */
@@ -340,7 +342,7 @@ static int profil_account(struct file *file, union profil_argument *argument,
 	return profil_copy_out(to, &account, sizeof(account), argument->size);
 }
 
-/* --- PROFIL_IOC_WATCH, PROFIL_IOC_WATCH_STATUS and PROFIL_IOC_WATCH_STOP */
+/* --- PROFIL_IOC_WATCH, PROFIL_IOC_WATCH_STATUS, _STOP and _UNWIND */
 
 static struct profil_watcher *profil_file_watcher(struct file *file)
 {
@@ -426,6 +428,16 @@ static int profil_watch_request_stop(struct file *file,
 	return to ? profil_watch_report(watcher, argument, to) : 0;
 }
 
+static int profil_watch_request_unwind(struct file *file,
+				       union profil_argument *argument,
+				       void __user *to)
+{
+	struct profil_watcher *watcher = profil_file_watcher(file);
+
+	return watcher ? profil_watch_unwind(watcher,
+					     &argument->watch_unwind) : -EINVAL;
+}
+
 /* --- the device */
 
 /**
@@ -467,6 +479,8 @@ static const struct profil_request profil_requests[] = {
 	PROFIL_REQUEST(PROFIL_IOC_WATCH_STOP, struct profil_watch_status,
 		       tables, profil_watch_request_stop,
 		       .is_optional = true),
+	PROFIL_REQUEST(PROFIL_IOC_WATCH_UNWIND, struct profil_watch_unwind,
+		       bytes, profil_watch_request_unwind),
 };
 
 /* The program may change the size after it was read, to no effect. */
@@ -535,6 +549,16 @@ static int profil_mmap(struct file *file, struct vm_area_struct *vma)
 	return profil_ctx_mmap(file, vma);
 }
 
+static __poll_t profil_poll(struct file *file, poll_table *table)
+{
+	struct profil_watcher *watcher = profil_file_watcher(file);
+
+	if (!watcher)
+		return EPOLLERR;
+	poll_wait(file, &watcher->poll, table);
+	return profil_watch_is_news(watcher) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 static const struct file_operations profil_fops = {
 	.owner = THIS_MODULE,
 	.open = profil_open,
@@ -542,6 +566,7 @@ static const struct file_operations profil_fops = {
 	.unlocked_ioctl = profil_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = profil_mmap,
+	.poll = profil_poll,
 };
 
 static struct miscdevice profil_dev = {

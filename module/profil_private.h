@@ -89,6 +89,12 @@ struct profil_limits {
 
 extern struct profil_limits profil_limits;
 
+/* Memory of the watches of a user without CAP_PERFMON, in pages. */
+static inline u64 profil_max_watch_pages(void)
+{
+	return (u64)READ_ONCE(profil_limits.max_watch_kb) * SZ_1K / PAGE_SIZE;
+}
+
 /* user.c: how much a user may have */
 
 struct profil_user;

@@ -22,6 +22,7 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
+#include <linux/poll.h>
 #include <linux/ptrace.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -33,6 +34,9 @@
 #include "watcher.h"
 
 #define PROFIL_TABLE_PROBES	128
+
+/* For each frame of a chain. */
+#define PROFIL_NODE_PROBES	16
 
 /*
  * The work that looks up mappings begins a jiffy after the first tick that needs
@@ -212,22 +216,37 @@ static void profil_name_objects(struct work_struct *work)
 
 	/* Pairs with the release in profil_file_claim(). */
 	while (watcher->named < smp_load_acquire(&watcher->table->nr_objects)) {
-		profil_name_object(watcher, watcher->named++, buffer);
+		profil_name_object(watcher, watcher->named, buffer);
+		WRITE_ONCE(watcher->named, watcher->named + 1);
 		cond_resched();
 	}
 	kfree(buffer);
+	wake_up_interruptible_poll(&watcher->poll, EPOLLIN | EPOLLRDNORM);
 }
 
 /* --- buckets */
 
-/* Without chains, a bucket has no caller. */
-#define PROFIL_BUCKET_SIZE	offsetof(struct profil_watch_bucket, caller)
+/**
+ * struct profil_bucket_key - which bucket
+ * @image: of it
+ * @object: of it
+ * @offset: of it
+ * @caller: of it, in a watch with chains
+ */
+struct profil_bucket_key {
+	u32 image;
+	u32 object;
+	u64 offset;
+	u32 caller;
+};
 
-static bool profil_is_bucket(const struct profil_watch_bucket *bucket,
-			     u32 image, u32 object, u64 offset)
+static __always_inline bool
+profil_is_bucket(const struct profil_watch_bucket *bucket,
+		 const struct profil_bucket_key *key, bool has_caller)
 {
-	return bucket->object == object && bucket->image == image &&
-	       bucket->offset == offset;
+	return bucket->object == key->object && bucket->image == key->image &&
+	       bucket->offset == key->offset &&
+	       (!has_caller || bucket->caller == key->caller);
 }
 
 /*
@@ -237,21 +256,27 @@ static bool profil_is_bucket(const struct profil_watch_bucket *bucket,
  * Return: the bucket, or a free one, as @found says; NULL if there is neither.
  */
 static __always_inline struct profil_watch_bucket *
-profil_bucket_place(struct profil_watcher *watcher, u32 image, u32 object,
-		    u64 offset, bool *found)
+profil_bucket_place(struct profil_watcher *watcher,
+		    const struct profil_bucket_key *key, bool has_caller,
+		    bool *found)
 {
+	u32 probes = has_caller ? PROFIL_NODE_PROBES : PROFIL_TABLE_PROBES;
+	u64 size = profil_bucket_size(has_caller);
 	u32 mask = watcher->request.buckets - 1;
-	u32 at = reciprocal_scale(hash_64(offset ^ (u64)image << 48 ^
-					  (u64)object << 32, 32), mask);
-	u32 i;
+	u64 hash = key->offset ^ (u64)key->image << 48 ^
+		   (u64)key->object << 32;
+	u32 at, i;
 
-	for (i = 0; i < PROFIL_TABLE_PROBES; i++) {
-		struct profil_watch_bucket *bucket = watcher->buckets +
-			(u64)(at++ & mask) * PROFIL_BUCKET_SIZE;
+	if (has_caller)
+		hash += key->caller * GOLDEN_RATIO_64;
+	at = reciprocal_scale(hash_64(hash, 32), mask);
+	for (i = 0; i < probes; i++) {
+		struct profil_watch_bucket *bucket =
+			watcher->buckets + (at++ & mask) * size;
 
 		/* Pairs with the release in profil_bucket_add(). */
 		*found = smp_load_acquire(&bucket->object);
-		if (!*found || profil_is_bucket(bucket, image, object, offset))
+		if (!*found || profil_is_bucket(bucket, key, has_caller))
 			return bucket;
 	}
 	*found = false;
@@ -259,8 +284,8 @@ profil_bucket_place(struct profil_watcher *watcher, u32 image, u32 object,
 }
 
 static noinline struct profil_watch_bucket *
-profil_bucket_add(struct profil_watcher *watcher, u32 image, u32 object,
-		  u64 offset)
+profil_bucket_add(struct profil_watcher *watcher,
+		  const struct profil_bucket_key *key, bool has_caller)
 {
 	struct profil_watch_bucket *bucket;
 	unsigned long flags;
@@ -271,16 +296,60 @@ profil_bucket_add(struct profil_watcher *watcher, u32 image, u32 object,
 				current_uid()))
 		return NULL;
 	raw_spin_lock_irqsave(&watcher->lock, flags);
-	bucket = profil_bucket_place(watcher, image, object, offset, &found);
+	bucket = profil_bucket_place(watcher, key, has_caller, &found);
 	if (bucket && !found) {
-		bucket->image = image;
-		bucket->offset = offset;
+		bucket->image = key->image;
+		bucket->offset = key->offset;
+		if (has_caller)
+			bucket->caller = key->caller;
 		WRITE_ONCE(watcher->nr_buckets, watcher->nr_buckets + 1);
 		/* Pairs with acquires above and in user space. */
-		smp_store_release(&bucket->object, object);
+		smp_store_release(&bucket->object, key->object);
 	}
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
 	return bucket;
+}
+
+static __always_inline struct profil_watch_bucket *
+profil_bucket_get(struct profil_watcher *watcher,
+		  const struct profil_bucket_key *key, bool has_caller)
+{
+	struct profil_watch_bucket *bucket;
+	bool found;
+
+	bucket = profil_bucket_place(watcher, key, has_caller, &found);
+	if (bucket && unlikely(!found))
+		bucket = profil_bucket_add(watcher, key, has_caller);
+	return bucket;
+}
+
+/**
+ * profil_table_node() - the bucket of a frame
+ * @watcher: a watch with chains
+ * @image: of the process
+ * @object: index of the object; 0 if there was no room for it
+ * @offset: as the bucket has it
+ * @caller: as the bucket has it
+ *
+ * Context: as profil_chain_tick().
+ * Return: index of the bucket, counted from 1; 0 if there is no room.
+ */
+u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
+		      u64 offset, u32 caller)
+{
+	struct profil_bucket_key key = { image, object, offset, caller };
+	struct profil_watch_bucket *bucket = NULL;
+
+	if (likely(object != PROFIL_FULL))
+		bucket = profil_bucket_get(watcher, &key, true);
+	return bucket ? bucket - (struct profil_watch_bucket *)
+			watcher->buckets + 1 : 0;
+}
+
+static struct profil_watch_bucket *
+profil_table_bucket(struct profil_watcher *watcher, u32 node)
+{
+	return (struct profil_watch_bucket *)watcher->buckets + node - 1;
 }
 
 /* Return: whether there was room. */
@@ -288,13 +357,12 @@ static __always_inline bool
 profil_bucket_count(struct profil_watcher *watcher, u32 image, u32 object,
 		    u64 offset, u32 nr)
 {
-	struct profil_watch_bucket *bucket;
-	bool found;
+	struct profil_bucket_key key = {
+		image, object, offset >> watcher->request.bucket_shift, 0
+	};
+	struct profil_watch_bucket *bucket =
+		profil_bucket_get(watcher, &key, false);
 
-	offset >>= watcher->request.bucket_shift;
-	bucket = profil_bucket_place(watcher, image, object, offset, &found);
-	if (bucket && unlikely(!found))
-		bucket = profil_bucket_add(watcher, image, object, offset);
 	if (!bucket)
 		return false;
 	profil_table_add(&bucket->count, nr);
@@ -316,8 +384,41 @@ profil_count_object(struct profil_watcher *watcher, u32 image, u32 object,
 	profil_table_add(&watcher->images[image].coarse, nr);
 }
 
-static void profil_count_unresolved(struct profil_watcher *watcher, u32 image,
-				    u32 nr)
+/**
+ * profil_table_count() - count ticks of a frame
+ * @watcher: a watch with chains
+ * @image: of the process
+ * @nr: number of ticks
+ * @object: of the frame
+ * @node: of the frame, from profil_table_node()
+ * @caller: if @node is 0, the deepest of its callers that has a bucket; 0 or
+ *	PROFIL_CALLER_UNKNOWN if none has
+ *
+ * Context: as profil_chain_tick().
+ */
+void profil_table_count(struct profil_watcher *watcher, u32 image, u32 nr,
+			u32 object, u32 node, u32 caller)
+{
+	struct profil_watch_image *in = &watcher->images[image];
+	__u64 *outcome = node ? &in->counted : &in->coarse;
+
+	if (node) {
+		profil_table_add(&profil_table_bucket(watcher, node)->count,
+				 nr);
+	} else {
+		if (caller && caller != PROFIL_CALLER_UNKNOWN)
+			profil_table_add(&profil_table_bucket(watcher,
+							      caller)->below,
+					 nr);
+		profil_table_add(&watcher->objects[object].coarse, nr);
+	}
+	if (object == PROFIL_OBJECT_KERNEL)
+		outcome = &in->kernel;
+	profil_table_add(outcome, nr);
+}
+
+/* Count ticks in user mode whose mapping could not be found. Context: any. */
+void profil_table_unresolved(struct profil_watcher *watcher, u32 image, u32 nr)
 {
 	profil_table_add(&watcher->images[image].unresolved, nr);
 }
@@ -331,18 +432,41 @@ static bool profil_vma_is_vdso(struct vm_area_struct *vma)
 	return name && !strcmp(name, "[vdso]");
 }
 
-/* A mapping without a file. Context: as profil_count_vma(). */
-static noinline void profil_count_anonymous(struct profil_watcher *watcher,
-					    u32 image,
-					    struct vm_area_struct *vma,
-					    unsigned long pc, u32 nr)
+/*
+ * The object of a mapping. @delta: gets what makes an offset in it of an address
+ *
+ * Context: its mmap_lock held for reading.
+ */
+static __always_inline u32 profil_vma_object(struct profil_watcher *watcher,
+					     u32 pid,
+					     struct vm_area_struct *vma,
+					     u64 *delta)
 {
+	*delta = -(u64)vma->vm_start;
+	if (likely(vma->vm_file)) {
+		*delta += (u64)vma->vm_pgoff << PAGE_SHIFT;
+		return profil_file_object(watcher, vma->vm_file,
+					  file_inode(vma->vm_file), pid);
+	}
 	if (profil_vma_is_vdso(vma))
-		profil_count_object(watcher, image, PROFIL_OBJECT_VDSO,
-				    pc - vma->vm_start, nr);
-	else
-		profil_count_object(watcher, image, PROFIL_OBJECT_ANONYMOUS,
-				    pc, nr);
+		return PROFIL_OBJECT_VDSO;
+	*delta = 0;
+	return PROFIL_OBJECT_ANONYMOUS;
+}
+
+/**
+ * profil_table_map() - the object of a mapping of the current process
+ * @watcher: the watch
+ * @vma: the mapping
+ * @delta: gets what makes an offset in it of an address
+ *
+ * Context: as profil_chain_tick(); its mmap_lock held for reading.
+ * Return: index of the object; 0 if there is no room for it.
+ */
+u32 profil_table_map(struct profil_watcher *watcher, struct vm_area_struct *vma,
+		     u64 *delta)
+{
+	return profil_vma_object(watcher, 0, vma, delta);
 }
 
 /* @vma: of @pc, or NULL. Context: its mmap_lock held for reading. */
@@ -350,17 +474,15 @@ static __always_inline void
 profil_count_vma(struct profil_watcher *watcher, u32 image, u32 pid,
 		 struct vm_area_struct *vma, unsigned long pc, u32 nr)
 {
-	if (unlikely(!vma))
-		profil_count_unresolved(watcher, image, nr);
-	else if (likely(vma->vm_file))
-		profil_count_object(watcher, image,
-				    profil_file_object(watcher, vma->vm_file,
-						       file_inode(vma->vm_file),
-						       pid),
-				    pc - vma->vm_start +
-				    ((u64)vma->vm_pgoff << PAGE_SHIFT), nr);
-	else
-		profil_count_anonymous(watcher, image, vma, pc, nr);
+	u32 object;
+	u64 delta;
+
+	if (unlikely(!vma)) {
+		profil_table_unresolved(watcher, image, nr);
+		return;
+	}
+	object = profil_vma_object(watcher, pid, vma, &delta);
+	profil_count_object(watcher, image, object, pc + delta, nr);
 }
 
 static u16 *profil_deferred_share(struct profil_watcher *watcher,
@@ -408,6 +530,24 @@ static noinline bool profil_defer(struct profil_watcher *watcher, u32 image,
 	return deferred;
 }
 
+/**
+ * profil_table_late() - count ticks in user mode later
+ * @watcher: the watch
+ * @image: of the process
+ * @pc: the program counter
+ * @nr: number of ticks
+ *
+ * With chains, they have that frame alone.
+ *
+ * Context: hard interrupt.
+ */
+void profil_table_late(struct profil_watcher *watcher, u32 image,
+		       unsigned long pc, u32 nr)
+{
+	if (!profil_defer(watcher, image, pc, nr))
+		profil_table_unresolved(watcher, image, nr);
+}
+
 /*
  * In user mode the interrupt has interrupted no holder of a lock on this CPU,
  * so that mmap_lock may be tried here, and be dropped although that may wake
@@ -421,8 +561,8 @@ static void profil_count_user(struct profil_watcher *watcher, u32 image,
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT) && likely(mmap_read_trylock(mm))) {
 		profil_count_vma(watcher, image, 0, vma_lookup(mm, pc), pc, nr);
 		mmap_read_unlock(mm);
-	} else if (!profil_defer(watcher, image, pc, nr)) {
-		profil_count_unresolved(watcher, image, nr);
+	} else {
+		profil_table_late(watcher, image, pc, nr);
 	}
 }
 
@@ -514,6 +654,23 @@ static void profil_deferred_free(struct profil_watcher *watcher,
 	raw_spin_unlock_irq(&watcher->lock);
 }
 
+/* Context: mmap_lock of the address space held for reading. */
+static void profil_count_cut(struct profil_watcher *watcher,
+			     const struct profil_deferred *deferred,
+			     struct vm_area_struct *vma)
+{
+	u64 delta;
+	u32 object = profil_vma_object(watcher, deferred->pid, vma, &delta);
+	u32 node = profil_table_node(watcher, deferred->image, object,
+				     (deferred->pc + delta) >>
+				     watcher->request.bucket_shift,
+				     PROFIL_CALLER_UNKNOWN);
+
+	profil_table_count(watcher, deferred->image, deferred->nr, object, node,
+			   PROFIL_CALLER_UNKNOWN);
+	atomic64_add(deferred->nr, &watcher->chains[PROFIL_CHAIN_BUSY]);
+}
+
 /* The program may have mapped something else by now: count no data. */
 static void profil_count_late(struct profil_watcher *watcher,
 			      const struct profil_deferred *deferred)
@@ -522,8 +679,11 @@ static void profil_count_late(struct profil_watcher *watcher,
 
 	if (vma && !(vma->vm_flags & VM_EXEC))
 		vma = NULL;
-	profil_count_vma(watcher, deferred->image, deferred->pid, vma,
-			 deferred->pc, deferred->nr);
+	if (vma && profil_watcher_has_chains(watcher))
+		profil_count_cut(watcher, deferred, vma);
+	else
+		profil_count_vma(watcher, deferred->image, deferred->pid, vma,
+				 deferred->pc, deferred->nr);
 }
 
 /* Return: have the ticks got their outcome? */
@@ -535,7 +695,7 @@ static bool profil_count_deferred(struct profil_watcher *watcher,
 		profil_count_late(watcher, deferred);
 	else if (access == PROFIL_MM_GONE ||
 		 time_after_eq(jiffies, deferred->deadline))
-		profil_count_unresolved(watcher, deferred->image, deferred->nr);
+		profil_table_unresolved(watcher, deferred->image, deferred->nr);
 	else
 		return false;
 	return true;
@@ -759,7 +919,7 @@ void profil_table_init(struct profil_watcher *watcher)
 	table->max_buckets = request->buckets;
 	table->image_size = sizeof(*watcher->images);
 	table->object_size = sizeof(*watcher->objects);
-	table->bucket_size = PROFIL_BUCKET_SIZE;
+	table->bucket_size = profil_bucket_size(profil_watcher_has_chains(watcher));
 	table->images = (void *)watcher->images - (void *)table;
 	table->objects = (void *)watcher->objects - (void *)table;
 	table->buckets = watcher->buckets - (void *)table;

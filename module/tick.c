@@ -231,8 +231,8 @@ profil_interval_count(const struct profil_interval *interval, u64 nr,
 	u32 ticks = min_t(u64, nr, U32_MAX);
 
 	if (unlikely(interval->member))
-		profil_table_tick(profil_sink_watcher(interval->sink),
-				  interval->image, ticks, regs);
+		profil_watcher_tick(profil_sink_watcher(interval->sink),
+				    interval->image, ticks, regs);
 	else
 		profil_session_tick(profil_sink_session(interval->sink), ticks,
 				    regs);

@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -49,13 +50,16 @@ static int profil_check_sizes(struct profil_watch *request)
 	static const struct profil_room images = { 1024, 2, 1 << 20 };
 	static const struct profil_room objects = { 1024, 8, 1 << 20 };
 	static const struct profil_room buckets = { 1 << 16, 64, 1 << 24 };
+	static const struct profil_room nodes = { 1 << 17, 64, 1 << 24 };
 	static const struct profil_room names = { 1 << 17, 4096, 1 << 26 };
+	bool has_chains = request->flags & PROFIL_WATCH_CHAINS;
 	int err;
 
 	err = profil_check_room(&request->processes, &processes) ?:
 	      profil_check_room(&request->images, &images) ?:
 	      profil_check_room(&request->objects, &objects) ?:
-	      profil_check_room(&request->buckets, &buckets) ?:
+	      profil_check_room(&request->buckets,
+				has_chains ? &nodes : &buckets) ?:
 	      profil_check_room(&request->names, &names);
 	if (err)
 		return err;
@@ -67,6 +71,8 @@ static int profil_check_target(const struct profil_watch *request)
 {
 	u32 of_process = PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC;
 
+	if (!IS_ENABLED(CONFIG_X86_64) && request->flags & PROFIL_WATCH_CHAINS)
+		return -EOPNOTSUPP;
 	if (request->flags & ~PROFIL_WATCH_FLAGS ||
 	    request->target > PROFIL_WATCH_MACHINE)
 		return -EINVAL;
@@ -74,6 +80,9 @@ static int profil_check_target(const struct profil_watch *request)
 	    request->target != PROFIL_WATCH_PROCESS)
 		return -EINVAL;
 	if (request->target == PROFIL_WATCH_MACHINE && request->id)
+		return -EINVAL;
+	if (request->flags & PROFIL_WATCH_CALL_SITES &&
+	    !(request->flags & PROFIL_WATCH_CHAINS))
 		return -EINVAL;
 	return 0;
 }
@@ -221,6 +230,7 @@ void profil_watch_read(struct profil_watcher *watcher,
 	u32 nr = READ_ONCE(watcher->table->nr_images);
 	u32 i;
 
+	WRITE_ONCE(watcher->seen, READ_ONCE(watcher->named));
 	profil_clock_refresh_watch(watcher);
 	for (i = 0; i < nr; i++) {
 		const struct profil_watch_image *image = &watcher->images[i];
@@ -245,6 +255,74 @@ void profil_watch_read(struct profil_watcher *watcher,
 	status->objects = READ_ONCE(watcher->table->nr_objects);
 	status->buckets = READ_ONCE(watcher->nr_buckets);
 	status->names = READ_ONCE(watcher->names_used);
+	status->tables = atomic_read(&watcher->tables);
+	for (i = 0; i < PROFIL_CHAIN_ENDS; i++)
+		status->chains[i] = atomic64_read(&watcher->chains[i]);
+}
+
+/**
+ * profil_watch_is_news() - have more paths become known since the last reading?
+ * @watcher: the watch
+ *
+ * Context: any. Waiters on watcher->poll are woken when this becomes true.
+ * Return: whether they have.
+ */
+bool profil_watch_is_news(const struct profil_watcher *watcher)
+{
+	return READ_ONCE(watcher->named) != READ_ONCE(watcher->seen);
+}
+
+/* --- tables of callers */
+
+/* Return: index of the object; or -EBADF, -EINVAL or -ENOSPC. */
+static int profil_find_object(struct profil_watcher *watcher, int fd)
+{
+	int object = -EINVAL;
+	struct file *file;
+	struct inode *inode;
+
+	if (fd == -1)
+		return PROFIL_OBJECT_VDSO;
+	file = fget(fd);
+	if (!file)
+		return -EBADF;
+	inode = d_real_inode(file_dentry(file));
+	if (S_ISREG(inode->i_mode))
+		object = profil_table_object(watcher, file, inode) ?: -ENOSPC;
+	fput(file);
+	return object;
+}
+
+/**
+ * profil_watch_unwind() - load a table of callers
+ * @watcher: the watch
+ * @request: the request
+ *
+ * Return: 0, or a negative error number, see struct profil_watch_unwind.
+ */
+int profil_watch_unwind(struct profil_watcher *watcher,
+			const struct profil_watch_unwind *request)
+{
+	struct profil_callers *callers;
+	int object;
+
+	if (!profil_watcher_has_chains(watcher) ||
+	    READ_ONCE(watcher->sink.state) != PROFIL_STATE_ON)
+		return -EINVAL;
+	callers = profil_callers_load(watcher, u64_to_user_ptr(request->table),
+				      request->bytes);
+	if (IS_ERR(callers))
+		return PTR_ERR(callers);
+	object = profil_find_object(watcher, request->fd);
+	/* Pairs with the acquire in profil_code_look(). */
+	if (object >= 0 && cmpxchg(&watcher->callers[object], NULL, callers))
+		object = -EEXIST;
+	if (object < 0) {
+		profil_callers_drop(callers);
+		return object;
+	}
+	atomic_inc(&watcher->tables);
+	return 0;
 }
 
 /* --- the mapping */

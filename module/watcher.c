@@ -21,6 +21,9 @@
 #include "profil_private.h"
 #include "watcher.h"
 
+/* Of the watch that began last. */
+static atomic64_t profil_last_id = ATOMIC64_INIT(0);
+
 /* Watches that have not been freed. */
 static atomic_t profil_nr_watchers = ATOMIC_INIT(0);
 
@@ -53,9 +56,8 @@ static void profil_carve_table(struct profil_watcher *watcher, void **at)
 				       sizeof(*watcher->images));
 	watcher->objects = profil_carve(at, (u64)request->objects *
 					sizeof(*watcher->objects));
-	watcher->buckets = profil_carve(at, (u64)request->buckets *
-					offsetof(struct profil_watch_bucket,
-						 caller));
+	watcher->buckets = profil_carve(at, request->buckets *
+					profil_bucket_size(profil_watcher_has_chains(watcher)));
 	watcher->names = profil_carve(at, request->names);
 }
 
@@ -69,6 +71,9 @@ static void profil_carve_private(struct profil_watcher *watcher, void **at)
 					sizeof(*watcher->members));
 	watcher->files = profil_carve(at, (u64)request->objects *
 				      sizeof(*watcher->files));
+	if (profil_watcher_has_chains(watcher))
+		watcher->callers = profil_carve(at, (u64)request->objects *
+						sizeof(*watcher->callers));
 	watcher->image_index = profil_carve(at, (u64)images * sizeof(u32));
 	watcher->file_index = profil_carve(at, (u64)objects * sizeof(u32));
 	watcher->all_deferred = profil_carve(at, PROFIL_MAX_DEFERRED *
@@ -93,6 +98,7 @@ static void profil_watcher_fill(struct profil_watcher *watcher)
 	/* Offset 0 means: no path */
 	watcher->names_used = 1;
 	watcher->named = PROFIL_OBJECT_FILES;
+	watcher->seen = PROFIL_OBJECT_FILES;
 }
 
 /**
@@ -117,17 +123,23 @@ int profil_watcher_alloc(struct profil_watcher *watcher)
 		pages = (watcher->request.map_size + private_size) >>
 			PAGE_SHIFT;
 	err = profil_user_charge_watch(watcher->user, pages,
-				       (u64)READ_ONCE(profil_limits.max_watch_kb) *
-				       SZ_1K / PAGE_SIZE);
+				       profil_max_watch_pages());
 	if (err)
 		return err;
 	watcher->pages = pages;
 
+	if (profil_watcher_has_chains(watcher)) {
+		err = profil_chain_get();
+		if (err)
+			return err;
+	}
 	table = __vmalloc(watcher->request.map_size, PROFIL_WATCH_GFP);
 	private = __vmalloc(private_size, PROFIL_WATCH_GFP);
 	if (!table || !private) {
 		vfree(table);
 		vfree(private);
+		if (profil_watcher_has_chains(watcher))
+			profil_chain_put();
 		return -ENOMEM;
 	}
 	watcher->private = private;
@@ -147,6 +159,17 @@ static void profil_watcher_forget(struct profil_watcher *watcher)
 		mmdrop(deferred->mm);
 }
 
+/* The table is not read any more, by no tick and by no watcher. */
+static void profil_watcher_drop_chains(struct profil_watcher *watcher)
+{
+	u32 i;
+
+	for (i = 0; i < watcher->table->nr_objects; i++)
+		if (watcher->callers[i])
+			profil_callers_drop(watcher->callers[i]);
+	profil_chain_put();
+}
+
 static void profil_watcher_free(struct work_struct *work)
 {
 	struct profil_watcher *watcher =
@@ -157,6 +180,8 @@ static void profil_watcher_free(struct work_struct *work)
 		cancel_work_sync(&watcher->naming);
 		while (watcher->named < watcher->table->nr_objects)
 			fput(watcher->files[watcher->named++].file);
+		if (profil_watcher_has_chains(watcher))
+			profil_watcher_drop_chains(watcher);
 	}
 	vfree(watcher->table);
 	vfree(watcher->private);
@@ -199,6 +224,7 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 		return NULL;
 	}
 	atomic_inc(&profil_nr_watchers);
+	watcher->id = atomic64_inc_return(&profil_last_id);
 	refcount_set(&watcher->refs, 1);
 	watcher->request = *request;
 	watcher->sink.period_ns = request->period_ns;
@@ -210,6 +236,7 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 	watcher->cred = get_current_cred();
 	watcher->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	watcher->user = user;
+	init_waitqueue_head(&watcher->poll);
 	raw_spin_lock_init(&watcher->lock);
 	INIT_RCU_WORK(&watcher->free, profil_watcher_free);
 	return watcher;

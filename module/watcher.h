@@ -35,19 +35,30 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <linux/profil.h>
+
+#include "unwind.h"
 
 struct linux_binprm;
 struct pid_namespace;
 struct profil_user;
 struct pt_regs;
 
+#ifdef CONFIG_X86_64
+#define PROFIL_CHAIN_FLAGS	(PROFIL_WATCH_CHAINS | \
+				 PROFIL_WATCH_CALL_SITES)
+#else
+#define PROFIL_CHAIN_FLAGS	0
+#endif
+
 #define PROFIL_WATCH_FLAGS	(PROFIL_WATCH_CHILDREN | \
 				 PROFIL_WATCH_AT_EXEC | \
 				 PROFIL_WATCH_SEPARATE | \
-				 PROFIL_WATCH_KERNEL_TEXT)
+				 PROFIL_WATCH_KERNEL_TEXT | \
+				 PROFIL_CHAIN_FLAGS)
 
 /* Instead of the image of a member: it takes no ticks, or not yet. */
 #define PROFIL_MEMBER_OFF	(~0u)
@@ -114,8 +125,31 @@ struct profil_deferred {
 #define PROFIL_SHARE_BITS	6
 
 /**
+ * struct profil_callers - a table of callers that a user has loaded
+ * @list: in the list of all
+ * @refs: one for each watch that has it
+ * @hash: of @blob
+ * @user: who loaded it; a reference; @pages are charged to it
+ * @pages: memory, in pages; 0 for watches with CAP_PERFMON
+ * @bytes: length of @blob
+ * @table: @blob, checked
+ * @blob: the table
+ */
+struct profil_callers {
+	struct list_head list;
+	u32 refs;
+	u32 hash;
+	struct profil_user *user;
+	u64 pages;
+	u64 bytes;
+	struct profil_unwind_table table;
+	u64 blob[];
+};
+
+/**
  * struct profil_watcher - a watch
  * @sink: slot, state and period
+ * @id: no other watch has had it; never 0
  * @refs: one for the open file, one for each member that has been removed and
  *	cannot be used again yet
  * @request: as it was granted
@@ -134,6 +168,7 @@ struct profil_deferred {
  * @private: memory of the arrays that follow
  * @members: room for members
  * @files: of each object
+ * @callers: the table of callers of each object, with a reference, or NULL
  * @image_index: hash table of the images
  * @file_index: hash table of the objects
  * @image_mask: size of @image_index less one
@@ -142,6 +177,10 @@ struct profil_deferred {
  * @withheld: see &struct profil_watch_status
  * @unfollowed: the same
  * @pending: ticks in deferred ones
+ * @chains: see &struct profil_watch_status
+ * @tables: the same
+ * @poll: wakes when @named grows
+ * @seen: @named at the last PROFIL_IOC_WATCH_STATUS
  * @lock: protects what follows, and adding to the table; hard interrupts off
  * @free_members: members that are not in use
  * @deferred: deferred ticks, for @lookup
@@ -157,6 +196,7 @@ struct profil_deferred {
  */
 struct profil_watcher {
 	struct profil_sink sink;
+	u64 id;
 	refcount_t refs;
 	struct profil_watch request;
 	struct list_head wide;
@@ -176,6 +216,7 @@ struct profil_watcher {
 	void *private;
 	struct profil_member *members;
 	struct profil_file_key *files;
+	struct profil_callers **callers;
 	u32 *image_index;
 	u32 *file_index;
 	u32 image_mask;
@@ -185,6 +226,10 @@ struct profil_watcher {
 	atomic64_t withheld;
 	atomic64_t unfollowed;
 	atomic64_t pending;
+	atomic64_t chains[PROFIL_CHAIN_ENDS];
+	atomic_t tables;
+	wait_queue_head_t poll;
+	u32 seen;
 
 	raw_spinlock_t lock;
 	struct rcu_head *free_members;
@@ -217,6 +262,11 @@ profil_sink_watcher(struct profil_sink *sink)
 static inline bool profil_watcher_is_perfmon(const struct profil_watcher *watcher)
 {
 	return watcher->sink.slot & PROFIL_SLOT_PERFMON;
+}
+
+static inline bool profil_watcher_has_chains(const struct profil_watcher *watcher)
+{
+	return watcher->request.flags & PROFIL_WATCH_CHAINS;
 }
 
 static inline bool profil_watcher_is_wide(const struct profil_watcher *watcher)
@@ -326,10 +376,67 @@ void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		       struct pt_regs *regs);
 void profil_table_settle(struct profil_watcher *watcher);
 
+void profil_table_late(struct profil_watcher *watcher, u32 image,
+		       unsigned long pc, u32 nr);
+void profil_table_unresolved(struct profil_watcher *watcher, u32 image, u32 nr);
+u32 profil_table_map(struct profil_watcher *watcher, struct vm_area_struct *vma,
+		     u64 *delta);
+u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
+		      u64 offset, u32 caller);
+void profil_table_count(struct profil_watcher *watcher, u32 image, u32 nr,
+			u32 object, u32 node, u32 caller);
+
+/* Without chains, a bucket has no caller. */
+static inline u64 profil_bucket_size(bool has_caller)
+{
+	return has_caller ? sizeof(struct profil_watch_bucket) :
+			    offsetof(struct profil_watch_bucket, caller);
+}
+
 /* Context: any. */
 static inline void profil_table_add(__u64 *number, u64 n)
 {
 	atomic64_add(n, (atomic64_t *)number);
+}
+
+/* callers.c: tables of callers that users have loaded */
+
+struct profil_callers *profil_callers_load(struct profil_watcher *watcher,
+					   const void __user *from, u64 bytes);
+void profil_callers_drop(struct profil_callers *callers);
+
+/* chain.c: ticks by chain of callers, on x86-64 only */
+
+#ifdef CONFIG_X86_64
+int profil_chain_get(void);
+void profil_chain_put(void);
+void profil_chain_tick(struct profil_watcher *watcher, u32 image, u32 nr,
+		       struct pt_regs *regs);
+#else
+static inline int profil_chain_get(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void profil_chain_put(void)
+{
+}
+
+static inline void profil_chain_tick(struct profil_watcher *watcher, u32 image,
+				     u32 nr, struct pt_regs *regs)
+{
+}
+#endif
+
+/* Count ticks. Arguments and context: as of profil_table_tick(). */
+static __always_inline void profil_watcher_tick(struct profil_watcher *watcher,
+						u32 image, u32 nr,
+						struct pt_regs *regs)
+{
+	if (profil_watcher_has_chains(watcher))
+		profil_chain_tick(watcher, image, nr, regs);
+	else
+		profil_table_tick(watcher, image, nr, regs);
 }
 
 /* tick.c */
@@ -350,5 +457,8 @@ void profil_watch_read(struct profil_watcher *watcher,
 void profil_watch_stop(struct profil_watcher *watcher);
 int profil_watch_mmap(struct profil_watcher *watcher,
 		      struct vm_area_struct *vma);
+int profil_watch_unwind(struct profil_watcher *watcher,
+			const struct profil_watch_unwind *request);
+bool profil_watch_is_news(const struct profil_watcher *watcher);
 
 #endif /* PROFIL_WATCHER_H */

@@ -259,6 +259,17 @@ uint32_t watch_own_object(const struct watch *watch, const void *text)
 	return watch_find_object(watch, path);
 }
 
+/* The offset of @text in the file that this process has mapped there. */
+uint64_t watch_offset(const void *text)
+{
+	char path[4096];
+	uint64_t offset;
+	uintptr_t start;
+
+	return find_mapping(text, &start, &offset, path) ?
+	       offset + ((uintptr_t)text - start) : 0;
+}
+
 static uint64_t count_of(const struct profil_watch_bucket *bucket)
 {
 	return __atomic_load_n(&bucket->count, __ATOMIC_RELAXED);
@@ -339,11 +350,31 @@ static bool is_room(const struct watch *watch, uint64_t offset, uint64_t size)
 	       size <= watch->as.map_size - offset;
 }
 
+static bool has_chains(const struct watch *watch)
+{
+	return watch->as.flags & PROFIL_WATCH_CHAINS;
+}
+
 static uint32_t bucket_size(const struct watch *watch)
 {
-	return watch->as.flags & PROFIL_WATCH_CHAINS ?
-	       sizeof(struct profil_watch_bucket) :
-	       offsetof(struct profil_watch_bucket, caller);
+	return has_chains(watch) ? sizeof(struct profil_watch_bucket) :
+				   offsetof(struct profil_watch_bucket, caller);
+}
+
+/* May the caller of a bucket be this one? */
+static bool is_caller(const struct watch *watch, uint32_t bucket,
+		      uint32_t caller)
+{
+	const struct profil_watch_bucket *at;
+
+	if (!caller || caller == PROFIL_CALLER_UNKNOWN)
+		return true;
+	if (caller > watch->table->max_buckets || caller == bucket + 1)
+		return false;
+	at = watch_bucket(watch, caller - 1);
+	return watch_in_use(at) &&
+	       at->image == watch_bucket(watch, bucket)->image &&
+	       at->object != PROFIL_OBJECT_KERNEL;
 }
 
 static const char *fault_of_header(const struct watch *watch,
@@ -454,8 +485,9 @@ static const char *fault_of_buckets(const struct watch *watch,
 			return "object of a bucket";
 		if (bucket->image >= watch_nr_images(watch))
 			return "image of a bucket";
-		if (!bucket->count)
-			return "bucket without a tick";
+		if (has_chains(watch) ? !is_caller(watch, i, bucket->caller) :
+					!bucket->count)
+			return "bucket without a tick, or without a caller";
 		if (bucket->object == PROFIL_OBJECT_KERNEL)
 			kernel += bucket->count;
 		else

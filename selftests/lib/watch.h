@@ -54,6 +54,7 @@ uint32_t watch_find_image(const struct watch *watch, const char *comm);
 uint32_t watch_find_pid(const struct watch *watch, pid_t pid);
 uint32_t watch_find_object(const struct watch *watch, const char *path);
 uint32_t watch_own_object(const struct watch *watch, const void *text);
+uint64_t watch_offset(const void *text);
 
 /* Any image. */
 #define WATCH_ANY	UINT32_MAX

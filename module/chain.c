@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chain.c - ticks by chain of callers
+ *
+ * A tick walks the stack of the program from its innermost frame to the
+ * outermost one, by the tables that the watcher has loaded, and counts in the
+ * bucket of the innermost frame in the tree that the buckets are.
+ *
+ * A step of the walk is a function of the frame's registers, of the mapping that
+ * its program counter is in, and of the words that it reads. So each CPU keeps
+ * the last chain with these. Once a walk comes to a frame of that chain, what is
+ * left of the chain is compared, a word or two for each frame, and not walked.
+ *
+ * A tick costs at most PROFIL_MAX_FRAMES steps, PROFIL_MAX_CODES +
+ * PROFIL_MAX_STACKS look-ups of mappings, twice in the worst case, and one bucket
+ * for each frame.
+ *
+ * Reads words of the stack only, without page faults, in the mapping that the
+ * stack pointer is in; a frame that a signal interrupted may have another one.
+ * Only offsets in executable mappings reach the table of the watch.
+ *
+ * Context: as profil_chain_tick(), unless a function says otherwise.
+ */
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
+
+#include "profil_private.h"
+#include "watcher.h"
+
+/* Mappings of code in a chain, and of stacks. */
+#define PROFIL_MAX_CODES	16
+#define PROFIL_MAX_STACKS	4
+
+/**
+ * enum profil_code_state - is a mapping of the last chain still there?
+ * @PROFIL_CODE_UNKNOWN: that was not looked up in this tick
+ * @PROFIL_CODE_VALID: yes
+ * @PROFIL_CODE_GONE: no, or another one, or another table for it
+ */
+enum profil_code_state {
+	PROFIL_CODE_UNKNOWN,
+	PROFIL_CODE_VALID,
+	PROFIL_CODE_GONE
+};
+
+/**
+ * struct profil_code - an executable mapping
+ * @start: its first address
+ * @end: its end
+ * @delta: from an address to an offset in the object
+ * @callers: the table for the object, or NULL
+ * @object: index of the object, or 0 if the watch has no room for it
+ * @state: enum profil_code_state
+ */
+struct profil_code {
+	unsigned long start;
+	unsigned long end;
+	u64 delta;
+	const struct profil_callers *callers;
+	u32 object;
+	u32 state;
+};
+
+/**
+ * struct profil_frame - a frame of a chain
+ * @pc: program counter
+ * @sp: stack pointer
+ * @bp: base pointer
+ * @bp_at: where the step to the caller read the base pointer; 0 if it did not
+ * @offset: of its bucket
+ * @object: of its bucket
+ * @node: index of its bucket, counted from 1; 0 before it is known
+ * @caller: what @node has as its caller
+ * @code: index in &struct profil_walk.codes
+ * @bx: of the rule that the step followed, see struct profil_unwind_rule
+ * @is_call: see struct profil_unwind_frame
+ * @is_own: the tick fell in this frame itself
+ * @is_plain: the step is a function of @pc, @sp and @bp, the word below the
+ *	caller's stack pointer, and the word at @bp_at if that is not 0
+ */
+struct profil_frame {
+	u64 pc;
+	u64 sp;
+	u64 bp;
+	u64 bp_at;
+	u64 offset;
+	u32 object;
+	u32 node;
+	u32 caller;
+	u8 code;
+	u8 bx;
+	bool is_call : 1;
+	bool is_own : 1;
+	bool is_plain : 1;
+};
+
+/**
+ * struct profil_walk - the last chain of a CPU
+ * @id: of the watch that it is for; 0: there is none
+ * @image: of the watch
+ * @end: enum profil_chain_end
+ * @first: index in @frames of the innermost one; the outermost is the last
+ * @nr_fresh: number of @fresh
+ * @nr_codes: number of @codes
+ * @codes: mappings of its frames, and of others before
+ * @frames: its frames
+ * @fresh: the inner part of a chain that is being walked
+ */
+struct profil_walk {
+	u64 id;
+	u32 image;
+	u32 end;
+	u32 first;
+	u32 nr_fresh;
+	u32 nr_codes;
+	struct profil_code codes[PROFIL_MAX_CODES];
+	struct profil_frame frames[PROFIL_MAX_FRAMES];
+	struct profil_frame fresh[PROFIL_MAX_FRAMES];
+};
+
+/**
+ * struct profil_stack - the mapping of a stack
+ * @start: its first address
+ * @bytes: how many words can begin in it, in bytes; 0 if there is none
+ * @failed: a word was not there
+ */
+struct profil_stack {
+	unsigned long start;
+	unsigned long bytes;
+	bool failed;
+};
+
+/**
+ * struct profil_walker - a walk
+ * @watcher: the watch
+ * @walk: of this CPU
+ * @mm: the address space, locked
+ * @stack: the mapping that the frame is in
+ * @stacks: how many mappings of stacks may still be looked up
+ * @frame: how far it has come
+ * @old: index of the next frame of the last chain that the walk may come to
+ * @is_kernel: the tick fell in the kernel
+ * @is_64: the program is in 64-bit mode
+ */
+struct profil_walker {
+	struct profil_watcher *watcher;
+	struct profil_walk *walk;
+	struct mm_struct *mm;
+	struct profil_stack stack;
+	u32 stacks;
+	struct profil_unwind_frame frame;
+	u32 old;
+	bool is_kernel;
+	bool is_64;
+};
+
+static struct profil_walk __percpu *profil_walks;
+static u32 profil_nr_walks;
+static DEFINE_MUTEX(profil_walks_mutex);
+
+/* --- memory */
+
+/**
+ * profil_chain_get() - have memory for walks, for one more watch
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM; profil_chain_put() must follow if 0.
+ */
+int profil_chain_get(void)
+{
+	int err = 0;
+
+	mutex_lock(&profil_walks_mutex);
+	if (!profil_nr_walks)
+		profil_walks = alloc_percpu(struct profil_walk);
+	if (profil_walks)
+		profil_nr_walks++;
+	else
+		err = -ENOMEM;
+	mutex_unlock(&profil_walks_mutex);
+	return err;
+}
+
+/* The reverse of profil_chain_get(). No CPU counts for the watch any more. */
+void profil_chain_put(void)
+{
+	mutex_lock(&profil_walks_mutex);
+	if (!--profil_nr_walks) {
+		free_percpu(profil_walks);
+		profil_walks = NULL;
+	}
+	mutex_unlock(&profil_walks_mutex);
+}
+
+/* --- mappings */
+
+/* Return: whether @pc is in an executable mapping, which @code is set to. */
+static bool profil_code_look(const struct profil_walker *walker,
+			     unsigned long pc, struct profil_code *code)
+{
+	struct profil_watcher *watcher = walker->watcher;
+	struct vm_area_struct *vma = vma_lookup(walker->mm, pc);
+
+	if (!vma || !(vma->vm_flags & VM_EXEC))
+		return false;
+	code->start = vma->vm_start;
+	code->end = vma->vm_end;
+	code->object = profil_table_map(watcher, vma, &code->delta);
+	/* Pairs with the exchange in profil_watch_unwind(). */
+	code->callers = smp_load_acquire(&watcher->callers[code->object]);
+	code->state = PROFIL_CODE_VALID;
+	return true;
+}
+
+static bool profil_code_is_valid(const struct profil_walker *walker,
+				 struct profil_code *code)
+{
+	struct profil_code now;
+
+	if (code->state == PROFIL_CODE_UNKNOWN) {
+		code->state = PROFIL_CODE_GONE;
+		if (profil_code_look(walker, code->start, &now) &&
+		    now.start == code->start && now.end == code->end &&
+		    now.delta == code->delta && now.object == code->object &&
+		    now.callers == code->callers)
+			code->state = PROFIL_CODE_VALID;
+	}
+	return code->state == PROFIL_CODE_VALID;
+}
+
+/*
+ * The mapping of an address, or an error pointer: -EFAULT if that is not
+ * executable; -ENOSPC.
+ */
+static __always_inline struct profil_code *
+profil_code_find(struct profil_walker *walker, unsigned long pc)
+{
+	struct profil_walk *walk = walker->walk;
+	struct profil_code *code = walk->codes;
+	struct profil_code *end = code + walk->nr_codes;
+
+	for (; code < end; code++)
+		if (pc - code->start < code->end - code->start &&
+		    profil_code_is_valid(walker, code))
+			return code;
+	if (walk->nr_codes == PROFIL_MAX_CODES)
+		return ERR_PTR(-ENOSPC);
+	if (!profil_code_look(walker, pc, code))
+		return ERR_PTR(-EFAULT);
+	walk->nr_codes++;
+	return code;
+}
+
+/* --- words of a stack */
+
+static bool profil_stack_has(const struct profil_stack *stack, u64 at)
+{
+	return at - stack->start < stack->bytes;
+}
+
+/* Find the mapping of a stack pointer; a stack may not have grown to it yet. */
+static void profil_stack_find(struct profil_walker *walker)
+{
+	struct profil_stack *stack = &walker->stack;
+	u64 sp = walker->frame.sp;
+	struct vm_area_struct *vma;
+
+	if (profil_stack_has(stack, sp))
+		return;
+	*stack = (struct profil_stack) { 0 };
+	if (!walker->stacks)
+		return;
+	walker->stacks--;
+	vma = find_vma(walker->mm, sp);
+	if (!vma || (sp < vma->vm_start && !(vma->vm_flags & VM_GROWSDOWN)))
+		return;
+	/* Reading memory of a device may have effects. */
+	if (!(vma->vm_flags & VM_WRITE) || vma->vm_flags & (VM_IO | VM_PFNMAP))
+		return;
+	stack->start = vma->vm_start;
+	stack->bytes = vma->vm_end - vma->vm_start - (sizeof(u64) - 1);
+}
+
+/* Context: in a section of user access. */
+static __always_inline bool profil_stack_read(void *reader, u64 at, u64 *word)
+{
+	struct profil_stack *stack = reader;
+
+	if (unlikely(!profil_stack_has(stack, at)))
+		goto fault;
+	unsafe_get_user(*word, (u64 __user *)(unsigned long)at, fault);
+	return true;
+fault:
+	stack->failed = true;
+	return false;
+}
+
+static __always_inline bool profil_stack_begin(const struct profil_stack *stack)
+{
+	return user_access_begin((void __user *)stack->start, stack->bytes);
+}
+
+/* --- one frame */
+
+/* Executable memory without a file: JIT compilers mostly use frame pointers. */
+static const struct profil_unwind_rule profil_by_frame = {
+	.cfa = PROFIL_UNWIND_FRAME,
+	.bp = PROFIL_UNWIND_CHAINED,
+	.bx = PROFIL_UNWIND_LOST,
+	.offset = 2 * sizeof(u64),
+};
+
+static const struct profil_unwind_rule profil_no_rule = {
+	.cfa = PROFIL_UNWIND_NO_RULE,
+};
+
+static __always_inline const struct profil_unwind_rule *
+profil_frame_rule(const struct profil_walker *walker,
+		  const struct profil_code *code, u64 offset)
+{
+	if (unlikely(!walker->is_64))
+		return &profil_no_rule;
+	if (likely(code->callers))
+		return profil_unwind_rule(&code->callers->table, offset) ?:
+		       &profil_no_rule;
+	return code->object == PROFIL_OBJECT_ANONYMOUS ? &profil_by_frame :
+							 NULL;
+}
+
+/*
+ * Where a frame is counted: a caller, where its function begins if that is
+ * known. @rule: of @offset
+ */
+static __always_inline u64
+profil_frame_place(const struct profil_walker *walker,
+		   const struct profil_code *code,
+		   const struct profil_unwind_rule *rule, bool is_own,
+		   u64 offset)
+{
+	const struct profil_watch *request = &walker->watcher->request;
+
+	if (!is_own && code->callers && rule != &profil_no_rule &&
+	    !(request->flags & PROFIL_WATCH_CALL_SITES))
+		offset = profil_unwind_function(&code->callers->table, offset);
+	return offset >> request->bucket_shift;
+}
+
+static bool profil_is_own(const struct profil_walker *walker)
+{
+	return !walker->walk->nr_fresh && !walker->is_kernel;
+}
+
+static __always_inline enum profil_unwind_end
+profil_frame_step(struct profil_walker *walker,
+		  const struct profil_unwind_rule *rule)
+{
+	struct profil_stack *stack = &walker->stack;
+	enum profil_unwind_end end;
+
+	stack->failed = false;
+	if (!profil_stack_begin(stack))
+		return PROFIL_UNWIND_ABSENT;
+	end = profil_unwind_step(&walker->frame, rule, profil_stack_read,
+				 stack);
+	user_access_end();
+	return end;
+}
+
+/* What the next walk needs to know of the step from @frame. */
+static __always_inline void
+profil_frame_note(struct profil_walker *walker, struct profil_frame *frame,
+		  const struct profil_unwind_rule *rule)
+{
+	frame->bx = rule->bx;
+	frame->is_plain = !walker->stack.failed &&
+			  (rule->cfa == PROFIL_UNWIND_SP ||
+			   rule->cfa == PROFIL_UNWIND_BP ||
+			   rule->cfa == PROFIL_UNWIND_PLT ||
+			   rule->cfa == PROFIL_UNWIND_FRAME);
+	if (rule->bp == PROFIL_UNWIND_CHAINED)
+		frame->bp_at = frame->bp;
+	else if (rule->bp != PROFIL_UNWIND_SAME &&
+		 rule->bp != PROFIL_UNWIND_LOST)
+		frame->bp_at = walker->frame.sp - rule->bp * sizeof(u64);
+}
+
+/* The frame that a signal interrupted may be in another stack. */
+static void profil_frame_interrupted(struct profil_walker *walker)
+{
+	walker->frame.di = 0;
+	walker->old = PROFIL_MAX_FRAMES;
+	profil_stack_find(walker);
+}
+
+/*
+ * Add the frame that the walk has come to, and go on to its caller.
+ *
+ * Return: -EAGAIN if there is one; or enum profil_chain_end; -ENOSPC if there
+ * is no room for the mapping.
+ */
+static __always_inline int profil_frame_add(struct profil_walker *walker)
+{
+	static const u8 ends[] = {
+		[PROFIL_UNWIND_COMPLETE] = PROFIL_CHAIN_COMPLETE,
+		[PROFIL_UNWIND_UNKNOWN_CODE] = PROFIL_CHAIN_NO_RULE,
+		[PROFIL_UNWIND_UNKNOWN_RULE] = PROFIL_CHAIN_NO_RULE,
+		[PROFIL_UNWIND_ABSENT] = PROFIL_CHAIN_ABSENT,
+		[PROFIL_UNWIND_ASTRAY] = PROFIL_CHAIN_ASTRAY,
+	};
+	struct profil_walk *walk = walker->walk;
+	struct profil_frame *frame = &walk->fresh[walk->nr_fresh];
+	unsigned long pc = walker->frame.pc - walker->frame.is_call;
+	struct profil_code *code = profil_code_find(walker, pc);
+	const struct profil_unwind_rule *rule;
+	bool is_own = profil_is_own(walker);
+	enum profil_unwind_end end;
+
+	if (IS_ERR(code))
+		return PTR_ERR(code) == -ENOSPC ? -ENOSPC :
+						  PROFIL_CHAIN_UNMAPPED;
+	rule = profil_frame_rule(walker, code, pc + code->delta);
+	*frame = (struct profil_frame) {
+		.pc = walker->frame.pc,
+		.sp = walker->frame.sp,
+		.bp = walker->frame.bp,
+		.offset = profil_frame_place(walker, code, rule, is_own,
+					     pc + code->delta),
+		.object = code->object,
+		.code = code - walk->codes,
+		.is_call = walker->frame.is_call,
+		.is_own = is_own,
+	};
+	walk->nr_fresh++;
+	if (!rule)
+		return PROFIL_CHAIN_NO_TABLE;
+	end = profil_frame_step(walker, rule);
+	if (unlikely(end != PROFIL_UNWIND_CALLER))
+		return ends[end];
+	profil_frame_note(walker, frame, rule);
+	if (unlikely(rule->cfa == PROFIL_UNWIND_SIGNAL))
+		profil_frame_interrupted(walker);
+	return -EAGAIN;
+}
+
+/* --- the last chain */
+
+/* Is the end of a chain a function of its last frame and the mapping of that? */
+static bool profil_walk_has_pure_end(const struct profil_walk *walk)
+{
+	return walk->end == PROFIL_CHAIN_COMPLETE ||
+	       walk->end == PROFIL_CHAIN_NO_TABLE ||
+	       walk->end == PROFIL_CHAIN_NO_RULE;
+}
+
+/*
+ * Compare what the steps of the last chain have read, from frame @at on. @codes
+ * gets the mappings that they depend on.
+ *
+ * Return: index of the first frame whose step may go elsewhere now.
+ */
+static __always_inline u32 profil_walk_compare(const struct profil_walker *walker,
+					       u32 at, u32 *codes)
+{
+	const struct profil_frame *frames = walker->walk->frames;
+	const struct profil_stack *stack = &walker->stack;
+	u32 used = 0;
+	u64 word;
+
+	if (!profil_stack_begin(stack))
+		return at;
+	for (; at < PROFIL_MAX_FRAMES - 1; at++) {
+		const struct profil_frame *frame = &frames[at];
+
+		if (!frame->is_plain ||
+		    !profil_stack_has(stack, frame[1].sp - sizeof(u64)))
+			break;
+		unsafe_get_user(word, (u64 __user *)(unsigned long)
+				(frame[1].sp - sizeof(u64)), fault);
+		if (word != frame[1].pc)
+			break;
+		if (frame->bp_at) {
+			if (!profil_stack_has(stack, frame->bp_at))
+				break;
+			unsafe_get_user(word, (u64 __user *)(unsigned long)
+					frame->bp_at, fault);
+			if (word != frame[1].bp)
+				break;
+		}
+		used |= BIT(frame->code);
+	}
+fault:
+	user_access_end();
+	*codes = used;
+	return at;
+}
+
+static bool profil_walk_has_codes(const struct profil_walker *walker, u32 codes)
+{
+	for (; codes; codes &= codes - 1)
+		if (!profil_code_is_valid(walker,
+					  &walker->walk->codes[__ffs(codes)]))
+			return false;
+	return true;
+}
+
+/*
+ * Take over frames of the last chain, from @at to before @end, to which the
+ * walk goes on. There may be no room for all.
+ */
+static void profil_walk_take(struct profil_walker *walker, u32 at, u32 end)
+{
+	struct profil_unwind_frame *to = &walker->frame;
+	struct profil_walk *walk = walker->walk;
+	const struct profil_frame *frame = &walk->frames[at];
+
+	for (; at < end && walk->nr_fresh < PROFIL_MAX_FRAMES; at++, frame++) {
+		if (frame->bx == PROFIL_UNWIND_LOST) {
+			to->bx = 0;
+			to->bx_at = 0;
+		} else if (frame->bx != PROFIL_UNWIND_SAME) {
+			to->bx_at = frame[1].sp - frame->bx * sizeof(u64);
+		}
+		walk->fresh[walk->nr_fresh++] = *frame;
+		to->pc = frame[1].pc;
+		to->sp = frame[1].sp;
+		to->bp = frame[1].bp;
+		to->is_call = true;
+	}
+	walker->old = at + 1;
+}
+
+static __always_inline bool
+profil_walk_is_at(const struct profil_walker *walker,
+		  const struct profil_frame *frame)
+{
+	return frame->sp == walker->frame.sp && frame->pc == walker->frame.pc &&
+	       frame->bp == walker->frame.bp &&
+	       frame->is_call == walker->frame.is_call &&
+	       frame->is_own == profil_is_own(walker);
+}
+
+/*
+ * Has the walk come to a frame of the last chain? If so, go on as far as that
+ * still holds.
+ *
+ * Return: whether that is to its end: the rest is the same.
+ */
+static __always_inline bool profil_walk_meet(struct profil_walker *walker)
+{
+	struct profil_walk *walk = walker->walk;
+	u32 at = walker->old, end, codes;
+
+	while (at < PROFIL_MAX_FRAMES &&
+	       walk->frames[at].sp < walker->frame.sp)
+		at++;
+	walker->old = at;
+	if (at == PROFIL_MAX_FRAMES ||
+	    !profil_walk_is_at(walker, &walk->frames[at]))
+		return false;
+	codes = 0;
+	end = profil_walk_compare(walker, at, &codes);
+	if (end == PROFIL_MAX_FRAMES - 1)
+		codes |= BIT(walk->frames[end].code);
+	if (!profil_walk_has_codes(walker, codes)) {
+		walker->old = PROFIL_MAX_FRAMES;
+		return false;
+	}
+	if (end == PROFIL_MAX_FRAMES - 1 && profil_walk_has_pure_end(walk) &&
+	    walk->nr_fresh <= at)
+		return true;
+	profil_walk_take(walker, at, end);
+	return false;
+}
+
+/* --- the walk */
+
+/* Return: enum profil_chain_end; -ENOSPC if there is no room for a mapping. */
+static noinline int profil_walk_run(struct profil_walker *walker)
+{
+	struct profil_walk *walk = walker->walk;
+	int end;
+
+	walk->nr_fresh = 0;
+	do {
+		if (profil_walk_meet(walker))
+			return walk->end;
+		end = PROFIL_CHAIN_DEEP;
+		if (walk->nr_fresh < PROFIL_MAX_FRAMES)
+			end = profil_frame_add(walker);
+	} while (end == -EAGAIN);
+	walker->old = PROFIL_MAX_FRAMES;
+	return end;
+}
+
+static void profil_walk_forget(struct profil_walk *walk)
+{
+	walk->id = 0;
+	walk->first = PROFIL_MAX_FRAMES;
+	walk->nr_codes = 0;
+}
+
+static void profil_walker_init(struct profil_walker *walker,
+			       const struct pt_regs *regs)
+{
+	struct profil_walk *walk = walker->walk;
+	u32 i;
+
+	for (i = 0; i < walk->nr_codes; i++)
+		walk->codes[i].state = PROFIL_CODE_UNKNOWN;
+	walker->old = walk->first;
+	walker->frame = (struct profil_unwind_frame) {
+		.pc = regs->ip, .sp = regs->sp, .bp = regs->bp,
+		.bx = regs->bx, .di = regs->di,
+	};
+	walker->stack = (struct profil_stack) { 0 };
+	walker->stacks = PROFIL_MAX_STACKS;
+	profil_stack_find(walker);
+}
+
+/* Find the chain of @regs: @walk gets it, but for its nodes. */
+static void profil_walk_stack(struct profil_walker *walker, u32 image,
+			      const struct pt_regs *regs)
+{
+	struct profil_walk *walk = walker->walk;
+	int end;
+
+	if (walk->id != walker->watcher->id || walk->image != image)
+		profil_walk_forget(walk);
+	profil_walker_init(walker, regs);
+	end = profil_walk_run(walker);
+	/* Mappings of earlier chains may be in the way */
+	if (unlikely(end == -ENOSPC)) {
+		profil_walk_forget(walk);
+		profil_walker_init(walker, regs);
+		end = profil_walk_run(walker);
+	}
+	walk->end = end == -ENOSPC ? PROFIL_CHAIN_DEEP : end;
+	walk->id = walker->watcher->id;
+	walk->image = image;
+}
+
+/* --- counting */
+
+/*
+ * Find the nodes of a chain, from the outermost frame on. @caller gets the last
+ * one that there was room for; or, if there was none for the outermost frame,
+ * what that has as its caller.
+ *
+ * Return: whether there was room for all.
+ */
+static bool profil_walk_place(struct profil_walker *walker, u32 *caller)
+{
+	struct profil_walk *walk = walker->walk;
+	u32 node = walk->end == PROFIL_CHAIN_COMPLETE ? 0 :
+							PROFIL_CALLER_UNKNOWN;
+	u32 at = walker->old, i = walk->nr_fresh;
+
+	if (at < PROFIL_MAX_FRAMES)
+		node = walk->frames[at].node;
+	walk->first = at - i;
+	while (i--) {
+		struct profil_frame *frame = &walk->frames[--at];
+
+		*frame = walk->fresh[i];
+		*caller = node;
+		if (!frame->node || frame->caller != node) {
+			frame->caller = node;
+			frame->node = profil_table_node(walker->watcher,
+							walk->image,
+							frame->object,
+							frame->offset, node);
+		}
+		node = frame->node;
+		if (unlikely(!node))
+			return false;
+	}
+	*caller = node;
+	return true;
+}
+
+/* Ticks in the kernel, with @caller in user mode. */
+static void profil_chain_kernel(struct profil_watcher *watcher, u32 image,
+				u32 nr, const struct pt_regs *regs, u32 caller)
+{
+	u64 offset = regs && watcher->request.flags & PROFIL_WATCH_KERNEL_TEXT ?
+		     regs->ip >> watcher->request.bucket_shift : 0;
+	u32 node = profil_table_node(watcher, image, PROFIL_OBJECT_KERNEL,
+				     offset, caller);
+
+	profil_table_count(watcher, image, nr, PROFIL_OBJECT_KERNEL, node,
+			   caller);
+}
+
+/* Return: enum profil_chain_end; -EFAULT if there is not even one frame. */
+static int profil_chain_walk(struct profil_watcher *watcher, u32 image, u32 nr,
+			     const struct pt_regs *regs,
+			     const struct pt_regs *user)
+{
+	struct profil_walk *walk = this_cpu_ptr(profil_walks);
+	struct profil_walker walker = {
+		.watcher = watcher, .walk = walk, .mm = current->mm,
+		.is_kernel = regs != user,
+		.is_64 = user_64bit_mode((struct pt_regs *)user),
+	};
+	u32 object, caller;
+	bool has_room;
+
+	pagefault_disable();
+	profil_walk_stack(&walker, image, user);
+	pagefault_enable();
+	has_room = profil_walk_place(&walker, &caller);
+	if (walker.is_kernel && has_room) {
+		profil_chain_kernel(watcher, image, nr, regs, caller);
+		return walk->end;
+	}
+	if (walk->first == PROFIL_MAX_FRAMES)
+		return -EFAULT;
+	object = walk->nr_fresh ? walk->fresh[0].object :
+				  walk->frames[walk->first].object;
+	/* Without its nodes, the chain is no help to the next tick */
+	if (!has_room)
+		walk->id = 0;
+	profil_table_count(watcher, image, nr,
+			   walker.is_kernel ? PROFIL_OBJECT_KERNEL : object,
+			   has_room ? caller : 0, caller);
+	return walk->end;
+}
+
+/*
+ * In the kernel, too, the interrupt has interrupted no holder of a lock that
+ * dropping mmap_lock takes: those are held with interrupts off. In a context
+ * switch they may be held.
+ *
+ * Return: whether the mappings may be looked at.
+ */
+static bool profil_chain_trylock(const struct pt_regs *regs,
+				 const struct pt_regs *user)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !regs)
+		return false;
+#ifdef PROFIL_NO_KERNEL_LOOKUP
+	if (regs != user)
+		return false;
+#endif
+	return mmap_read_trylock(current->mm);
+}
+
+/* What a task that has no chain is told by: see enum profil_chain_end. */
+static bool profil_chain_is_missing(const struct pt_regs *regs,
+				    const struct pt_regs *user, int *end)
+{
+	if (regs == user)
+		return false;
+	/* Kernel threads, and those of io_uring and vhost */
+	*end = PROFIL_CHAIN_COMPLETE;
+	if (current->flags & PF_KTHREAD || !user->ip)
+		return true;
+	*end = PROFIL_CHAIN_NO_MEMORY;
+	return !current->mm || current->in_execve;
+}
+
+/**
+ * profil_chain_tick() - count ticks by chain
+ * @watcher: the watch, with PROFIL_WATCH_CHAINS
+ * @image: of the process
+ * @nr: number of ticks
+ * @regs: see profil_table_tick()
+ *
+ * Context: as profil_table_tick(): hard interrupts off, so that the walk of the
+ * CPU is this tick's.
+ */
+void profil_chain_tick(struct profil_watcher *watcher, u32 image, u32 nr,
+		       struct pt_regs *regs)
+{
+	struct pt_regs *user = regs && user_mode(regs) ? regs :
+							 task_pt_regs(current);
+	int end = PROFIL_CHAIN_BUSY;
+
+	if (profil_chain_is_missing(regs, user, &end)) {
+		profil_chain_kernel(watcher, image, nr, regs,
+				    end == PROFIL_CHAIN_COMPLETE ? 0 :
+				    PROFIL_CALLER_UNKNOWN);
+	} else if (profil_chain_trylock(regs, user)) {
+		end = profil_chain_walk(watcher, image, nr, regs, user);
+		mmap_read_unlock(current->mm);
+	} else if (regs != user) {
+		profil_chain_kernel(watcher, image, nr, regs,
+				    PROFIL_CALLER_UNKNOWN);
+		end = PROFIL_CHAIN_BUSY;
+	} else {
+		profil_table_late(watcher, image, regs->ip, nr);
+		return;
+	}
+	if (unlikely(end == -EFAULT))
+		profil_table_unresolved(watcher, image, nr);
+	else
+		atomic64_add(nr, &watcher->chains[end]);
+}
