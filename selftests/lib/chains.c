@@ -179,3 +179,38 @@ uint64_t ticks_below(const struct watch *watch)
 			sum += watch_bucket(watch, i)->below;
 	return sum;
 }
+
+/* --- tables that no compiler made */
+
+/* One rule for the first @blocks of a file. */
+struct callers make_rule(struct profil_unwind_rule rule, uint32_t blocks)
+{
+	size_t index = (blocks + 1) * sizeof(struct profil_unwind_index);
+	struct callers callers = {
+		.bytes = sizeof(struct profil_unwind_head) + index +
+			 sizeof(uint64_t) + sizeof(rule),
+	};
+	struct profil_unwind_index *last;
+	struct profil_unwind_head *head;
+
+	callers.table = calloc(1, callers.bytes);
+	head = callers.table;
+	*head = (struct profil_unwind_head) {
+		.blocks = blocks, .rows = 1, .rules = 1,
+	};
+	last = (struct profil_unwind_index *)(head + 1) + 1;
+	for (uint32_t i = 0; i < blocks; i++)
+		last[i].row = 1;
+	memcpy((char *)callers.table + callers.bytes - sizeof(rule), &rule,
+	       sizeof(rule));
+	return callers;
+}
+
+/* The rules of a table. */
+struct profil_unwind_rule *rules_of(const struct callers *callers)
+{
+	const struct profil_unwind_head *head = callers->table;
+
+	return (struct profil_unwind_rule *)((char *)callers->table +
+					     callers->bytes) - head->rules;
+}

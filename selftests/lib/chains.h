@@ -24,6 +24,8 @@ struct callers {
 
 struct callers make_callers(const char *path);
 struct callers make_vdso_callers(void);
+struct callers make_rule(struct profil_unwind_rule rule, uint32_t blocks);
+struct profil_unwind_rule *rules_of(const struct callers *callers);
 int load_callers(const struct watch *watch, int file, const void *table,
 		 uint64_t bytes);
 int load_callers_of(const struct watch *watch, const char *path);
