@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -244,29 +243,21 @@ TEST_F(account, of_those_that_are_replaced)
 	EXPECT_ACCOUNT(&account, self->shared);
 }
 
-/* The program goes on without its profile, and with all its threads. */
-static void *unmap_anchor(void *argument)
+static void *work_and_unmap(void *argument)
 {
-	char line[200];
-	void *start, *end;
-	FILE *maps = fopen("/proc/self/maps", "r");
-
 	work(argument);
-	while (fgets(line, sizeof(line), maps))
-		if (strstr(line, PROFIL_DEVICE) &&
-		    sscanf(line, "%p-%p", &start, &end) == 2)
-			munmap(start, PAGE);
-	fclose(maps);
+	unmap_anchor();
 	return NULL;
 }
 
+/* The program goes on without its profile, and with all its threads. */
 TEST_F(account, of_one_whose_anchor_is_removed)
 {
 	struct profil_account account;
 	pthread_t thread;
 
 	ASSERT_EQ(0, begin(self->fd, self->shared, 0));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, unmap_anchor,
+	ASSERT_EQ(0, pthread_create(&thread, NULL, work_and_unmap,
 				    self->shared));
 	work(self->shared);
 	pthread_join(thread, NULL);

@@ -399,38 +399,7 @@ static void start(struct racer *me)
 	call(me, PROFIL_IOC_SET, &set);
 }
 
-/*
- * The address of the profile's anchor, maybe of one just removed; NULL if there
- * was none. Allocates no memory: as only mappings of the device come and go,
- * nothing else can be mapped at that address when the caller uses it.
- */
-static void *find_anchor(void)
-{
-	static _Thread_local char maps[16384];
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
-	ssize_t got;
-	char *end;
-
-	while ((got = read(fd, maps + used, sizeof(maps) - 1 - used)) > 0)
-		used += got;
-	close(fd);
-	maps[used] = 0;
-	end = strstr(maps, PROFIL_DEVICE);
-	while (end && end > maps && end[-1] != '\n')
-		end--;
-	return end ? (void *)strtoul(end, NULL, 16) : NULL;
-}
-
-static void unmap_anchor(void)
-{
-	void *anchor = find_anchor();
-
-	if (anchor)
-		munmap(anchor, PAGE);
-}
-
-/* Move it to the page that is kept free for it. */
+/* Move the anchor to the page that is kept free for it. */
 static void move_anchor(struct racer *me)
 {
 	void *anchor = find_anchor();

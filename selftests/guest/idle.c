@@ -10,8 +10,6 @@
  */
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,29 +34,9 @@ NEEDS_TWO_CPUS;
 #define ALLOWANCE_BESIDE	20
 
 /*
- * Interrupts since the system started: those of timers and devices, and those
- * by which other CPUs wake this one.
+ * Interrupts per second on each of two CPUs: those of timers and devices, and
+ * those by which other CPUs wake this one.
  */
-static double interrupts(int processor)
-{
-	FILE *file = fopen("/proc/interrupts", "r");
-	char line[4096];
-	double sum = 0;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		char *at = strchr(line, ':');
-		unsigned long nr = 0;
-
-		for (int i = 0; at && i <= processor; i++)
-			nr = strtoul(at + !i, &at, 10);
-		sum += nr;
-	}
-	if (file)
-		fclose(file);
-	return sum;
-}
-
-/* Interrupts per second on each of two CPUs. */
 struct rates {
 	double of[2];
 };
@@ -69,11 +47,11 @@ static struct rates window(void)
 	struct rates rates;
 
 	for (int i = 0; i < 2; i++)
-		rates.of[i] = -interrupts(i);
+		rates.of[i] = -interrupts(i, "");
 	sleep(1);
 	time_ns = monotonic_ns() - time_ns;
 	for (int i = 0; i < 2; i++)
-		rates.of[i] = (rates.of[i] + interrupts(i)) /
+		rates.of[i] = (rates.of[i] + interrupts(i, "")) /
 			      (time_ns / 1e9);
 	return rates;
 }
@@ -150,7 +128,7 @@ FIXTURE(quiet) {
 /* Waits until an earlier profile causes no more interrupts. */
 FIXTURE_SETUP(quiet)
 {
-	ASSERT_LT(0, interrupts(0));
+	ASSERT_LT(0, interrupts(0, ""));
 	self->counter = mmap(NULL, sizeof(*self->counter),
 			     PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -60,26 +60,6 @@ static int set(uint64_t period_ns)
 	return set_region_by(device, &all, sizeof(counter), period_ns, 0);
 }
 
-/* Function-call interrupts of a CPU since the system started. */
-static unsigned long function_calls(int cpu)
-{
-	FILE *file = fopen("/proc/interrupts", "r");
-	unsigned long nr = 0;
-	char line[4096];
-	char *at;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		at = strchr(line, ':');
-		if (!at || !strstr(line, "Function call"))
-			continue;
-		for (int i = 0; i <= cpu; i++)
-			nr = strtoul(at + !i, &at, 10);
-	}
-	if (file)
-		fclose(file);
-	return nr;
-}
-
 /* Make one request; negative if it fails. */
 static int set_slow(void)
 {
@@ -125,7 +105,7 @@ static int read_watch(void)
 }
 
 struct count {
-	unsigned long interrupts;
+	double interrupts;
 	double seconds;
 	int requests;
 	int failed;
@@ -133,7 +113,7 @@ struct count {
 
 static struct count count_while(int (*request)(void), double least_seconds)
 {
-	struct count count = { .interrupts = -function_calls(1) };
+	struct count count = { .interrupts = -interrupts(1, "Function call") };
 	uint64_t begin = monotonic_ns();
 
 	while (count.seconds < MOST_SECONDS &&
@@ -142,7 +122,7 @@ static struct count count_while(int (*request)(void), double least_seconds)
 		count.requests++;
 		count.seconds = (monotonic_ns() - begin) / 1e9;
 	}
-	count.interrupts += function_calls(1);
+	count.interrupts += interrupts(1, "Function call");
 	return count;
 }
 
@@ -153,7 +133,7 @@ static void interrupt_nobody(struct __test_metadata *_metadata,
 	struct count with = count_while(request, 0);
 	double noise = without.interrupts / without.seconds * with.seconds;
 
-	TH_LOG("%d requests in %.1f s: %lu function calls on CPU 1, %.0f without",
+	TH_LOG("%d requests in %.1f s: %.0f function calls on CPU 1, %.0f without",
 	       with.requests, with.seconds, with.interrupts, noise);
 	EXPECT_EQ(0, with.failed);
 	EXPECT_LE(LEAST_REQUESTS, with.requests);
@@ -166,7 +146,7 @@ FIXTURE(cpu_1) {
 
 FIXTURE_SETUP(cpu_1)
 {
-	ASSERT_LT(0, function_calls(0));
+	ASSERT_LT(0, interrupts(0, "Function call"));
 	ASSERT_EQ(0, pin_to(0));
 	device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, device);
@@ -285,7 +265,7 @@ FIXTURE_SETUP(watched_cpu_1)
 	ASSERT_EQ(0, mkdir(CGROUP, 0755));
 	self->directory = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	of_cgroup = watch_request(PROFIL_WATCH_CGROUP, self->directory, 0);
-	ASSERT_LT(0, function_calls(0));
+	ASSERT_LT(0, interrupts(0, "Function call"));
 	ASSERT_EQ(0, pin_to(0));
 	self->there = have_a_program_run_there(_metadata, 0);
 	ASSERT_EQ(0, watch_begin(&watch, &of_cgroup));

@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -75,21 +74,6 @@ static void is_off(struct __test_metadata *_metadata)
 	burn_thread_ns(20 * MS);
 	EXPECT_EQ(counted, counter);
 	EXPECT_EQ(0, status_now().counts.ticks);
-}
-
-/* The address of the anchor, or NULL. */
-static void *anchor(void)
-{
-	unsigned long start = 0;
-	char line[400];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	while (fgets(line, sizeof(line), maps))
-		if (strstr(line, PROFIL_DEVICE) &&
-		    sscanf(line, "%lx-", &start) == 1)
-			break;
-	fclose(maps);
-	return (void *)start;
 }
 
 TEST_F(lifecycle, fork_goes_on_in_both)
@@ -422,13 +406,13 @@ TEST_F(lifecycle, first_thread_ends)
 
 TEST_F(lifecycle, anchor_is_there_while_it_runs)
 {
-	void *first = anchor();
+	void *first = find_anchor();
 
 	EXPECT_NE(NULL, first);
 	EXPECT_EQ(0, start());
-	EXPECT_EQ(first, anchor());
+	EXPECT_EQ(first, find_anchor());
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-	EXPECT_EQ(NULL, anchor());
+	EXPECT_EQ(NULL, find_anchor());
 }
 
 /* A tick from before may still be pending when the anchor goes away. */
@@ -446,7 +430,7 @@ static void comes_to_rest(struct __test_metadata *_metadata)
 
 TEST_F(lifecycle, anchor_removed)
 {
-	ASSERT_EQ(0, munmap(anchor(), PAGE));
+	ASSERT_EQ(0, munmap(find_anchor(), PAGE));
 	comes_to_rest(_metadata);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	EXPECT_EQ(0, start());
@@ -490,7 +474,7 @@ TEST_F(lifecycle, anchor_removed_during_stop)
 	late.fd = userfault(late.page, 0);
 	if (late.fd < 0)
 		SKIP(return, "userfaultfd: %s", strerror(errno));
-	late.anchor = anchor();
+	late.anchor = find_anchor();
 	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_anchor, &late));
 	EXPECT_EQ(0, profil_stop(&last, (void *)late.page, 1));
 	counted = counter;
@@ -504,13 +488,13 @@ TEST_F(lifecycle, anchor_removed_during_stop)
 
 TEST_F(lifecycle, anchor_mapped_over)
 {
-	void *at = anchor();
+	void *at = find_anchor();
 
 	ASSERT_EQ(at, mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			   MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	comes_to_rest(_metadata);
 	EXPECT_EQ(0, start());
-	EXPECT_NE(at, anchor());
+	EXPECT_NE(at, find_anchor());
 	EXPECT_TRUE(burn_ticks(5));
 	/* Stopping that profile leaves the mapping that is there now. */
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
@@ -521,42 +505,42 @@ TEST_F(lifecycle, anchor_moved)
 {
 	void *to = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 			-1, 0);
-	void *from = anchor();
+	void *from = find_anchor();
 	pid_t child;
 
 	ASSERT_EQ(to, mremap(from, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
 			     to));
-	EXPECT_EQ(to, anchor());
+	EXPECT_EQ(to, find_anchor());
 	goes_on(_metadata, self);
 	EXPECT_EQ(0, start());
-	EXPECT_EQ(to, anchor());
+	EXPECT_EQ(to, find_anchor());
 
 	child = fork_child();
 	ASSERT_LE(0, child);
 	if (!child) {
 		EXPECT_TRUE(burn_ticks(5));
 		EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-		EXPECT_EQ(NULL, anchor());
+		EXPECT_EQ(NULL, find_anchor());
 		is_off(_metadata);
 		_exit(!__test_passed(_metadata));
 	}
 	EXPECT_EQ(0, wait_child(child));
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-	EXPECT_EQ(NULL, anchor());
+	EXPECT_EQ(NULL, find_anchor());
 	is_off(_metadata);
 }
 
 TEST_F(lifecycle, anchor_cannot_be_doubled)
 {
 	errno = 0;
-	EXPECT_EQ(MAP_FAILED, mremap(anchor(), PAGE, 2 * PAGE,
+	EXPECT_EQ(MAP_FAILED, mremap(find_anchor(), PAGE, 2 * PAGE,
 				     MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	errno = 0;
-	EXPECT_EQ(MAP_FAILED, mremap(anchor(), 0, PAGE, MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED, mremap(find_anchor(), 0, PAGE, MREMAP_MAYMOVE));
 	EXPECT_EQ(EINVAL, errno);
 	errno = 0;
-	EXPECT_EQ(MAP_FAILED, mremap(anchor(), PAGE, PAGE, MREMAP_MAYMOVE |
+	EXPECT_EQ(MAP_FAILED, mremap(find_anchor(), PAGE, PAGE, MREMAP_MAYMOVE |
 				     MREMAP_DONTUNMAP));
 	EXPECT_EQ(EINVAL, errno);
 	goes_on(_metadata, self);
@@ -567,11 +551,11 @@ TEST_F(lifecycle, anchor_not_for_children)
 {
 	pid_t child;
 
-	ASSERT_EQ(0, madvise(anchor(), PAGE, MADV_DONTFORK));
+	ASSERT_EQ(0, madvise(find_anchor(), PAGE, MADV_DONTFORK));
 	child = fork_child();
 	ASSERT_LE(0, child);
 	if (!child) {
-		EXPECT_EQ(NULL, anchor());
+		EXPECT_EQ(NULL, find_anchor());
 		is_off(_metadata);
 		EXPECT_EQ(0, start());
 		EXPECT_TRUE(burn_ticks(2));
@@ -594,7 +578,7 @@ static void on_fault(int number)
 TEST_F(lifecycle, anchor_touched)
 {
 	struct sigaction action = { .sa_handler = on_fault };
-	volatile char *at = anchor();
+	volatile char *at = find_anchor();
 
 	ASSERT_EQ(0, sigaction(SIGSEGV, &action, NULL));
 	ASSERT_EQ(0, sigaction(SIGBUS, &action, NULL));
@@ -615,9 +599,9 @@ TEST_F(lifecycle, anchor_as_counters)
 {
 	struct profil_region_status region;
 	struct profil_status status = { .size = sizeof(status) };
-	struct profil_region regions = overflow_bin(anchor(), 4);
+	struct profil_region regions = overflow_bin(find_anchor(), 4);
 
-	ASSERT_EQ(0, mprotect(anchor(), PAGE, PROT_READ | PROT_WRITE));
+	ASSERT_EQ(0, mprotect(find_anchor(), PAGE, PROT_READ | PROT_WRITE));
 	ASSERT_EQ(0, set_regions(&regions, 1, 4, MS, 0));
 	EXPECT_TRUE(burn_ticks(5));
 	EXPECT_EQ(0, profil_stop(&status, &region, 1));

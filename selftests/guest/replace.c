@@ -192,18 +192,8 @@ TEST_F(replace, several_threads_at_a_time)
 /* Keep unmapping the anchor, wherever it is. */
 static void *unmap_anchors(void *unused)
 {
-	unsigned long at;
-	char line[400];
-	FILE *maps;
-
-	while (!quit) {
-		maps = fopen("/proc/self/maps", "r");
-		while (fgets(line, sizeof(line), maps))
-			if (strstr(line, PROFIL_DEVICE) &&
-			    sscanf(line, "%lx-", &at) == 1)
-				munmap((void *)at, PAGE);
-		fclose(maps);
-	}
+	while (!quit)
+		unmap_anchor();
 	return unused;
 }
 

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# check.sh - functions for tests on the host that are scripts, which source this
-# file with the directory DIR as their argument. DIR has the tools, and all
-# output goes there.
+# check.sh - functions for tests that are scripts, which source this file with the
+# directory DIR as their argument. All output goes there, and tests of the tools
+# have them there.
 #
 # The tests use these variables.
 # shellcheck disable=SC2034
 
 set -u
 dir=$1
-here=$(cd "$(dirname "$0")" && pwd -P)
+here=$(cd "$(dirname "$0")" 2> /dev/null && pwd -P)
 prohist=$dir/tools/prohist
 number=0 failed=0
 
@@ -28,6 +28,12 @@ check()
 		echo "not ok $number $name"
 		failed=1
 	fi
+}
+
+# prints_nothing COMMAND...: succeeds if the command prints nothing
+prints_nothing()
+{
+	! "$@" 2>&1 | grep .
 }
 
 # skip NAME REASON

@@ -564,3 +564,64 @@ int become(uid_t user)
 	       prctl(PR_SET_DUMPABLE, 1) ||
 	       prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
+
+/**
+ * find_anchor() - the address of the profile's anchor
+ *
+ * Allocates no memory: where only mappings of the device come and go, nothing
+ * else can be mapped at that address when the caller uses it.
+ *
+ * Return: the address, maybe of one just removed; NULL if there is none.
+ */
+void *find_anchor(void)
+{
+	static _Thread_local char maps[16384];
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t got;
+	char *end;
+
+	while ((got = read(fd, maps + used, sizeof(maps) - 1 - used)) > 0)
+		used += got;
+	close(fd);
+	maps[used] = 0;
+	end = strstr(maps, PROFIL_DEVICE);
+	while (end && end > maps && end[-1] != '\n')
+		end--;
+	return end ? (void *)strtoul(end, NULL, 16) : NULL;
+}
+
+/** unmap_anchor() - remove the profile's anchor, if there is one */
+void unmap_anchor(void)
+{
+	void *anchor = find_anchor();
+
+	if (anchor)
+		munmap(anchor, PAGE);
+}
+
+/**
+ * interrupts() - number of interrupts of a CPU since the system started
+ * @cpu: the CPU
+ * @what: words in the line of those to count; "" for all
+ */
+double interrupts(int cpu, const char *what)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	char line[4096];
+	double sum = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':');
+		unsigned long nr = 0;
+
+		if (!strstr(line, what))
+			continue;
+		for (int i = 0; at && i <= cpu; i++)
+			nr = strtoul(at + !i, &at, 10);
+		sum += nr;
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}

@@ -76,6 +76,11 @@ struct profil_status status_now(void);
 bool burn_ticks(uint64_t nr);
 bool burn_counted(uint64_t nr);
 
+void *find_anchor(void);
+void unmap_anchor(void);
+
+double interrupts(int cpu, const char *what);
+
 void *loop_at(uintptr_t pc);
 void __attribute__((noreturn)) stand_still(void *loop);
 
