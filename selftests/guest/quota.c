@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -149,9 +150,9 @@ static int start_as(uid_t user)
  */
 static int start_soon_as(uid_t user)
 {
-	int error;
+	int tries = 10000, error;
 
-	while ((error = start_as(user)) == EAGAIN)
+	while ((error = start_as(user)) == EAGAIN && --tries)
 		usleep(1000);
 	return error;
 }
@@ -196,6 +197,20 @@ TEST_F(quota, is_for_all_pid_namespaces)
 	dismiss(_metadata, &crowd, 1);
 	if (result == 77)
 		SKIP(return, "no PID namespaces");
+}
+
+/* The kernel forgets a user who has nothing: here another profile goes on. */
+TEST_F(quota, one_that_ends_makes_room_beside_another)
+{
+	struct crowd crowd;
+
+	ASSERT_EQ(0, put(PARAMETERS "max_profiles", "2"));
+	gather(_metadata, &crowd, 2, self->user);
+	EXPECT_EQ(EAGAIN, start_as(self->user));
+	EXPECT_EQ(0, kill(crowd.children[1], SIGKILL));
+	EXPECT_EQ(-SIGKILL, wait_child(crowd.children[1]));
+	EXPECT_EQ(0, start_soon_as(self->user));
+	dismiss(_metadata, &crowd, 1);
 }
 
 /* A descriptor that a dead process used keeps nothing of it charged. */
