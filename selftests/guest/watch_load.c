@@ -547,61 +547,20 @@ TEST(mappings_that_change_all_the_time)
 	EXPECT_TRUE(are_resolved);
 }
 
-/* Processes that share a watch; one of them never unlocks its mappings. */
+/* Processes that share a watch. */
 struct crowd {
-	pid_t reader;
-	pid_t stuck;
+	struct stuck stuck;
 	pid_t changer;
 };
 
 static struct crowd *crowd_pids;
 
-static void *burn_for_ever(void *unused)
-{
-	for (;;)
-		burn_thread_ns(SECOND);
-	return unused;
-}
-
-/* The page stays locked until the server answers. */
-static void read_page(int file)
-{
-	volatile char *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file,
-				   0);
-
-	_exit(page == MAP_FAILED || *page);
-}
-
-/* mmap() holds mmap_lock until that page is unlocked. */
-static void map_for_ever(int file)
-{
-	pthread_t threads[4];
-
-	for (int i = 0; i < 4; i++)
-		if (pthread_create(&threads[i], NULL, burn_for_ever, NULL))
-			_exit(1);
-	usleep(100000);
-	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
-	pause();
-}
-
 static int run_with_a_stuck_process(void *unused)
 {
-	int file = open(SILENT_FS "/direct", O_RDONLY | O_CLOEXEC);
 	pid_t child;
 
-	if (file < 0)
+	if (stuck_begin(&crowd_pids->stuck, 4))
 		return 1;
-	child = fork_child();
-	if (!child)
-		read_page(file);
-	crowd_pids->reader = child;
-	usleep(100000);
-	child = fork_child();
-	if (!child)
-		map_for_ever(file);
-	crowd_pids->stuck = child;
-	close(file);
 	usleep(500000);
 	child = fork_child();
 	if (!child)
@@ -637,15 +596,14 @@ static bool watch_beside_a_stuck_process(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, status.pending);
 	EXPECT_WATCH_CONSERVED(&status);
 	EXPECT_SOUND(&watch, &status);
-	stuck = image_of(&watch, crowd_pids->stuck);
+	stuck = image_of(&watch, crowd_pids->stuck.pid);
 	changer = image_of(&watch, crowd_pids->changer);
 	is_resolved = changer->unresolved <= changer->counted / 2;
 	TH_LOG("%llu counted and %llu unresolved, beside %llu unresolved",
 	       changer->counted, changer->unresolved, stuck->unresolved);
 	EXPECT_LT(0, changer->counted);
 	watch_end(&watch);
-	kill(crowd_pids->stuck, SIGKILL);
-	kill(crowd_pids->reader, SIGKILL);
+	stuck_end(&crowd_pids->stuck);
 	EXPECT_EQ(0, unmount_silent_fs(server));
 	return is_resolved;
 }

@@ -326,4 +326,47 @@ TEST(paths_of_many_files)
 	watch_end(&watch);
 }
 
+/* --- ticks whose mapping is looked up later */
+
+/* As many of one process may wait, and eight times as many of all. */
+#define MOST_OF_ONE	256
+
+static int run_stuck(void *stuck)
+{
+	if (stuck_begin(stuck, 1))
+		return 1;
+	sleep(1);
+	return 0;
+}
+
+/* A tick waits for 250 ms: those of one process would use up all room. */
+TEST(ticks_of_a_process_that_stays_locked_leave_room)
+{
+	struct stuck *stuck = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t server = mount_silent_fs();
+	struct watch watch = { .fd = -1 };
+	struct child child;
+	uint64_t most = 0;
+
+	if (server < 0)
+		SKIP(return, "no FUSE");
+	child = child_begin(run_stuck, stuck);
+	begin(_metadata, &watch, child.pid, 100 * US, PROFIL_WATCH_CHILDREN);
+	child_go(&child);
+	for (int i = 0; i < 100; i++) {
+		struct profil_watch_status status = watch_status(&watch);
+
+		most = status.pending > most ? status.pending : most;
+		usleep(10000);
+	}
+	TH_LOG("%" PRIu64 " ticks waited", most);
+	EXPECT_LE(MOST_OF_ONE / 2, most);
+	EXPECT_GE(MOST_OF_ONE, most);
+	stuck_end(stuck);
+	EXPECT_EQ(0, child_end(&child));
+	EXPECT_EQ(0, unmount_silent_fs(server));
+	watch_end(&watch);
+}
+
 TEST_HARNESS_MAIN

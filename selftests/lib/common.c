@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -278,6 +279,69 @@ int unmount_silent_fs(pid_t child)
 	if (kill(child, SIGKILL) || wait_child(child) != -SIGKILL)
 		return -1;
 	return umount2(SILENT_FS, MNT_DETACH);
+}
+
+static void *burn_for_ever(void *unused)
+{
+	for (;;)
+		burn_thread_ns(SECOND);
+	return unused;
+}
+
+/* The page stays locked until the server answers. */
+static void __attribute__((noreturn)) read_page(int file)
+{
+	volatile char *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file,
+				   0);
+
+	_exit(page == MAP_FAILED || *page);
+}
+
+/* mmap() holds mmap_lock until that page is unlocked. */
+static void __attribute__((noreturn)) map_for_ever(int file, int threads)
+{
+	pthread_t thread;
+
+	while (threads--)
+		if (pthread_create(&thread, NULL, burn_for_ever, NULL))
+			_exit(1);
+	usleep(100000);
+	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	_exit(1);
+}
+
+/**
+ * stuck_begin() - start a process that holds its mmap_lock, and works
+ * @stuck: receives the processes, children of the caller; may be shared memory
+ * @threads: how many of its threads use CPU time
+ *
+ * The silent file system is mounted. Return: 0 or -1.
+ */
+int stuck_begin(struct stuck *stuck, int threads)
+{
+	int file = open(SILENT_FS "/direct", O_RDONLY | O_CLOEXEC);
+	pid_t child;
+
+	if (file < 0)
+		return -1;
+	child = fork_child();
+	if (!child)
+		read_page(file);
+	stuck->reader = child;
+	usleep(100000);
+	child = fork_child();
+	if (!child)
+		map_for_ever(file, threads);
+	stuck->pid = child;
+	close(file);
+	return stuck->reader < 0 || stuck->pid < 0 ? -1 : 0;
+}
+
+/** stuck_end() - kill the processes of stuck_begin(), if it succeeded */
+void stuck_end(const struct stuck *stuck)
+{
+	kill(stuck->pid, SIGKILL);
+	kill(stuck->reader, SIGKILL);
 }
 
 /*

@@ -102,6 +102,20 @@ int try_perf_event(void);
 pid_t mount_silent_fs(void);
 int unmount_silent_fs(pid_t child);
 
+/**
+ * struct stuck - a process that never unlocks its mappings
+ * @pid: the process
+ * @reader: another, which waits for a page of the silent file system, and so
+ *	keeps it locked
+ */
+struct stuck {
+	pid_t pid;
+	pid_t reader;
+};
+
+int stuck_begin(struct stuck *stuck, int threads);
+void stuck_end(const struct stuck *stuck);
+
 int userfault(void *page, unsigned int flags);
 
 uint64_t sum16(const uint16_t *counters, size_t nr);
