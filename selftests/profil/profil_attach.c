@@ -372,7 +372,7 @@ TEST_F(tool, top)
 	EXPECT_EQ(0, pclose(top));
 	stop_program(child);
 	TH_LOG("%.300s", text);
-	EXPECT_TRUE(strstr(text, "percent    ticks  function"));
+	EXPECT_TRUE(strstr(text, "percent    ticks     total  function"));
 	EXPECT_TRUE(strstr(text, "often (workload)"));
 	EXPECT_FALSE(strchr(text, '\033'));
 	EXPECT_LT(3.5, seconds_of(text));

@@ -26,7 +26,9 @@
 #define MOST_ROWS	1000
 
 /* Lines of a terminal that are not rows */
-#define OTHER_LINES	4
+#define OTHER_LINES	5
+
+#define KERNEL		"[kernel]"
 
 /**
  * struct known - a file whose symbols stay open
@@ -41,13 +43,17 @@ struct known {
 /**
  * struct row - ticks of a function
  * @name: name of the function, to be freed
- * @dso: path of its DSO, without directories
+ * @dso: path of its DSO, without directories; belongs to the profile
  * @ticks: its ticks
+ * @total: and those of all that it called
+ * @stamp: the tick that has been added to @total last
  */
 struct row {
 	char *name;
 	const char *dso;
 	uint64_t ticks;
+	uint64_t total;
+	uint64_t stamp;
 };
 
 /**
@@ -59,6 +65,12 @@ struct row {
  * @known: files whose symbols are open
  * @nr: number of functions
  * @list: the functions
+ * @rows_by_name: tree of the functions, for tsearch(3)
+ * @has_chains: the watches count ticks by chain
+ * @call_sites: callers are where they call, not where their functions begin
+ * @stamp: number of ticks that have been added to totals
+ * @hottest: the chain with most ticks, or NULL
+ * @hottest_ticks: its ticks
  * @last_ns: time of the last refresh
  * @is_full: a table has little room left
  */
@@ -69,7 +81,13 @@ static struct top {
 	struct record **records;
 	void *known;
 	size_t nr;
-	struct row *list;
+	struct row **list;
+	void *rows_by_name;
+	bool has_chains;
+	bool call_sites;
+	uint64_t stamp;
+	char *hottest;
+	uint64_t hottest_ticks;
 	uint64_t last_ns;
 	bool is_full;
 } top;
@@ -105,74 +123,7 @@ static const struct symbols *symbols_of(const struct prf_dso *dso)
 	return &known->symbols;
 }
 
-static int add_row(char *name, const char *dso, uint64_t ticks)
-{
-	struct row *list = array_grow(top.list, top.nr, sizeof(*list));
-
-	if (!list || !name) {
-		free(name);
-		return -1;
-	}
-	top.list = list;
-	list[top.nr++] = (struct row){ name, base_name(dso), ticks };
-	return 0;
-}
-
-static int add_buckets(const struct prf_dso *dso, const struct symbols *symbols)
-{
-	struct symbol symbol;
-	size_t i;
-
-	for (i = 0; i < dso->nr; i++) {
-		uint64_t address = symbols_address(symbols, dso,
-						   dso->buckets[i].offset);
-
-		if (symbols_find(symbols, address, dso->bucket_bytes, &symbol) ||
-		    add_row(symbol.name, dso->path, dso->buckets[i].count))
-			return -1;
-	}
-	return 0;
-}
-
-/* Code without a file: the profile itself has the names. */
-static int add_named(const struct prf_dso *dso)
-{
-	struct symbols symbols;
-	int failed = symbols_open(&symbols, dso->path, dso) ||
-		symbols_add(&symbols, dso) || symbols_sort(&symbols) ||
-		add_buckets(dso, &symbols);
-
-	symbols_close(&symbols);
-	return failed;
-}
-
-static int add_dso(const struct prf_dso *dso)
-{
-	const struct symbols *symbols;
-
-	if (!dso->nr)
-		return 0;
-	if (dso->kind > PRF_VDSO)
-		return add_named(dso);
-	symbols = symbols_of(dso);
-	return symbols ? add_buckets(dso, symbols) : -1;
-}
-
-static int add_whole(const char *name, uint64_t ticks)
-{
-	return ticks ? add_row(strdup(name), name, ticks) : 0;
-}
-
-static int add_exec(const struct prf_exec *exec)
-{
-	size_t i;
-
-	for (i = 0; i < exec->nr; i++)
-		if (add_dso(&exec->dsos[i]))
-			return -1;
-	return add_whole("[kernel]", exec->kernel_count) ||
-		add_whole("[elsewhere]", prf_placed(exec, PRF_ELSEWHERE)) ? -1 : 0;
-}
+/* ---- functions */
 
 static int by_name(const void *a, const void *b)
 {
@@ -181,33 +132,334 @@ static int by_name(const void *a, const void *b)
 	return strcmp(r->dso, s->dso) ?: strcmp(r->name, s->name);
 }
 
+static int add_to_list(struct row *row)
+{
+	struct row **list = array_grow(top.list, top.nr, sizeof(*list));
+
+	if (!list)
+		return -1;
+	top.list = list;
+	list[top.nr++] = row;
+	return 0;
+}
+
+/* The row of a function, whose name this frees; NULL if out of memory */
+static struct row *find_row(char *name, const char *dso)
+{
+	struct row key = { .name = name, .dso = base_name(dso) }, **found, *row;
+
+	found = name ? tfind(&key, &top.rows_by_name, by_name) : NULL;
+	if (found || !name) {
+		free(name);
+		return found ? *found : NULL;
+	}
+	row = malloc(sizeof(*row));
+	if (row)
+		*row = key;
+	if (!row || add_to_list(row)) {
+		free(row);
+		free(name);
+		return NULL;
+	}
+	return tsearch(row, &top.rows_by_name, by_name) ? row : NULL;
+}
+
+static struct row *row_at(const struct symbols *symbols,
+			  const struct prf_dso *dso, uint64_t offset,
+			  uint64_t bytes)
+{
+	struct symbol symbol;
+
+	if (symbols_find(symbols, symbols_address(symbols, dso, offset), bytes,
+			 &symbol))
+		return NULL;
+	return find_row(symbol.name, dso->path);
+}
+
+static int add_whole(const char *name, uint64_t ticks)
+{
+	struct row *row;
+
+	if (!ticks)
+		return 0;
+	row = find_row(strdup(name), name);
+	if (!row)
+		return -1;
+	row->ticks += ticks;
+	return 0;
+}
+
+static void free_rows(void)
+{
+	while (top.nr) {
+		struct row *row = top.list[--top.nr];
+
+		tdelete(row, &top.rows_by_name, by_name);
+		free(row->name);
+		free(row);
+	}
+	free(top.hottest);
+	top.hottest = NULL;
+	top.hottest_ticks = 0;
+}
+
+/* ---- programs */
+
+/**
+ * struct program - an exec at work
+ * @exec: the exec
+ * @symbols: symbols of each of its DSOs
+ * @own: those of DSOs whose names only the profile itself has
+ * @rows: the function of each of its nodes
+ */
+struct program {
+	const struct prf_exec *exec;
+	const struct symbols **symbols;
+	struct symbols *own;
+	struct row **rows;
+};
+
+static int open_named(struct symbols *symbols, const struct prf_dso *dso)
+{
+	return symbols_open(symbols, dso->path, dso) ||
+		symbols_add(symbols, dso) || symbols_sort(symbols) ? -1 : 0;
+}
+
+static int open_program(struct program *program, const struct prf_exec *exec)
+{
+	size_t i;
+
+	program->exec = exec;
+	program->symbols = calloc(exec->nr + 1, sizeof(*program->symbols));
+	program->own = calloc(exec->nr + 1, sizeof(*program->own));
+	program->rows = calloc(exec->nr_nodes + 1, sizeof(*program->rows));
+	if (!program->symbols || !program->own || !program->rows)
+		return -1;
+	for (i = 0; i < exec->nr; i++) {
+		if (exec->dsos[i].kind <= PRF_VDSO)
+			program->symbols[i] = symbols_of(&exec->dsos[i]);
+		else if (!open_named(&program->own[i], &exec->dsos[i]))
+			program->symbols[i] = &program->own[i];
+		if (!program->symbols[i])
+			return -1;
+	}
+	return 0;
+}
+
+static void close_program(struct program *program)
+{
+	size_t i;
+
+	for (i = 0; program->own && i < program->exec->nr; i++)
+		if (program->own[i].label)
+			symbols_close(&program->own[i]);
+	free(program->symbols);
+	free(program->own);
+	free(program->rows);
+}
+
+static int add_buckets(const struct program *program, size_t index)
+{
+	const struct prf_dso *dso = &program->exec->dsos[index];
+	struct row *row;
+	size_t i;
+
+	for (i = 0; i < dso->nr; i++) {
+		row = row_at(program->symbols[index], dso,
+			     dso->buckets[i].offset, dso->bucket_bytes);
+		if (!row)
+			return -1;
+		row->ticks += dso->buckets[i].count;
+	}
+	return 0;
+}
+
+/* ---- chains */
+
+static const struct prf_node *caller_of(const struct prf_exec *exec,
+					const struct prf_node *node)
+{
+	return node->caller && node->caller != PRF_CUT ?
+		&exec->nodes[node->caller - 1] : NULL;
+}
+
+/*
+ * A caller's bucket has the beginning of its function, and may have the end of
+ * another one: its last byte is in the right one. With --call-sites, it has the
+ * call.
+ */
+static struct row *row_of_node(const struct program *program,
+			       const struct prf_node *node)
+{
+	const struct prf_dso *dso;
+	uint64_t bytes;
+
+	if (node->dso == PRF_NODE_KERNEL)
+		return find_row(strdup(KERNEL), KERNEL);
+	dso = &program->exec->dsos[node->dso];
+	bytes = dso->bucket_bytes;
+	if (node->count || top.call_sites)
+		return row_at(program->symbols[node->dso], dso, node->offset,
+			      bytes);
+	return row_at(program->symbols[node->dso], dso,
+		      node->offset + bytes - 1, 1);
+}
+
+/* Count ticks for each function of a chain, once even if it calls itself. */
+static void add_total(const struct program *program,
+		      const struct prf_node *leaf)
+{
+	const struct prf_node *node = leaf;
+
+	top.stamp++;
+	for (; node; node = caller_of(program->exec, node)) {
+		struct row *row = program->rows[node - program->exec->nodes];
+
+		if (row->stamp != top.stamp)
+			row->total += leaf->count;
+		row->stamp = top.stamp;
+	}
+}
+
+/* Describe a chain, from its innermost function on. */
+static int describe_chain(const struct program *program, size_t index)
+{
+	const struct prf_node *node = &program->exec->nodes[index];
+	const char *between = "";
+	size_t size;
+	FILE *text;
+
+	free(top.hottest);
+	top.hottest = NULL;
+	text = open_memstream(&top.hottest, &size);
+	if (!text)
+		return -1;
+	for (; node; node = caller_of(program->exec, node)) {
+		fprintf(text, "%s%s", between,
+			program->rows[node - program->exec->nodes]->name);
+		between = " < ";
+	}
+	return fclose(text);
+}
+
+/**
+ * struct leaf - a node with ticks
+ * @caller: its caller, as in &struct prf_node
+ * @row: its function
+ * @ticks: its ticks
+ * @index: its index
+ */
+struct leaf {
+	uint32_t caller;
+	const struct row *row;
+	uint64_t ticks;
+	size_t index;
+};
+
+static int by_chain(const void *a, const void *b)
+{
+	const struct leaf *l = a, *m = b;
+
+	if (l->caller != m->caller)
+		return l->caller < m->caller ? -1 : 1;
+	return (l->row > m->row) - (l->row < m->row);
+}
+
+/* A function has a node for each bucket, and they have one chain. */
+static int find_hottest(const struct program *program, struct leaf *leaves,
+			size_t nr)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	if (nr)
+		qsort(leaves, nr, sizeof(*leaves), by_chain);
+	for (i = 0; i < nr; i++) {
+		if (i && by_chain(&leaves[i - 1], &leaves[i]))
+			ticks = 0;
+		ticks += leaves[i].ticks;
+		if (ticks <= top.hottest_ticks ||
+		    (i + 1 < nr && !by_chain(&leaves[i], &leaves[i + 1])))
+			continue;
+		top.hottest_ticks = ticks;
+		if (describe_chain(program, leaves[i].index))
+			return -1;
+	}
+	return 0;
+}
+
+static int name_nodes(const struct program *program)
+{
+	const struct prf_exec *exec = program->exec;
+	size_t i;
+
+	for (i = 0; i < exec->nr_nodes; i++) {
+		program->rows[i] = row_of_node(program, &exec->nodes[i]);
+		if (!program->rows[i])
+			return -1;
+	}
+	return 0;
+}
+
+static int add_chains(const struct program *program)
+{
+	const struct prf_exec *exec = program->exec;
+	struct leaf *leaves = calloc(exec->nr_nodes + 1, sizeof(*leaves));
+	size_t nr = 0, i;
+	int failed = -1;
+
+	if (leaves && !name_nodes(program)) {
+		for (i = 0; i < exec->nr_nodes; i++) {
+			const struct prf_node *node = &exec->nodes[i];
+
+			if (!node->count)
+				continue;
+			add_total(program, node);
+			leaves[nr++] = (struct leaf) {
+				node->caller, program->rows[i], node->count, i
+			};
+		}
+		failed = find_hottest(program, leaves, nr);
+	}
+	free(leaves);
+	return failed;
+}
+
+static int add_program(struct program *program, const struct prf_exec *exec)
+{
+	size_t i;
+
+	if (open_program(program, exec))
+		return -1;
+	for (i = 0; i < exec->nr; i++)
+		if (add_buckets(program, i))
+			return -1;
+	return add_whole(KERNEL, exec->kernel_count) ||
+		add_whole("[elsewhere]", prf_placed(exec, PRF_ELSEWHERE)) ||
+		add_chains(program) ? -1 : 0;
+}
+
+static int add_exec(const struct prf_exec *exec)
+{
+	struct program program = {};
+	int failed = add_program(&program, exec);
+
+	close_program(&program);
+	return failed;
+}
+
+/* ---- the view */
+
 static int more_first(const void *a, const void *b)
 {
-	const struct row *r = a, *s = b;
+	const struct row *r = *(struct row *const *)a;
+	const struct row *s = *(struct row *const *)b;
 
 	if (r->ticks != s->ticks)
 		return r->ticks < s->ticks ? 1 : -1;
-	return by_name(a, b);
-}
-
-static void merge(void)
-{
-	struct row *list = top.list;
-	size_t i, nr = 0;
-
-	if (top.nr)
-		qsort(list, top.nr, sizeof(*list), by_name);
-	for (i = 0; i < top.nr; i++) {
-		if (nr && !by_name(&list[nr - 1], &list[i])) {
-			list[nr - 1].ticks += list[i].ticks;
-			free(list[i].name);
-			continue;
-		}
-		list[nr++] = list[i];
-	}
-	top.nr = nr;
-	if (nr)
-		qsort(list, nr, sizeof(*list), more_first);
+	if (r->total != s->total)
+		return r->total < s->total ? 1 : -1;
+	return by_name(r, s);
 }
 
 static size_t rows_of_terminal(void)
@@ -228,11 +480,30 @@ static void print_row(const struct row *row, uint64_t all, int width)
 
 	printf("%6.1f %% %8" PRIu64 "  ", 100.0 * row->ticks / all, row->ticks);
 	width -= 20;
+	if (top.has_chains) {
+		printf("%6.1f %%  ", 100.0 * row->total / all);
+		width -= 10;
+	}
 	if (length >= 0) {
 		term_text(text, top.is_terminal && length > width ? width :
 								    length);
 		free(text);
 	}
+	putchar('\n');
+}
+
+/* Print the chain with most ticks, from the innermost function on. */
+static void print_hottest(uint64_t all, int width)
+{
+	int length;
+
+	if (!top.hottest)
+		return;
+	printf("%6.1f %% in ", 100.0 * top.hottest_ticks / all);
+	length = strlen(top.hottest);
+	width -= 12;
+	term_text(top.hottest, top.is_terminal && length > width ? width :
+								   length);
 	putchar('\n');
 }
 
@@ -245,7 +516,7 @@ static int print(const struct session *session, double seconds)
 
 	term_find(&term);
 	for (i = 0; i < top.nr; i++)
-		all += top.list[i].ticks;
+		all += top.list[i]->ticks;
 	session_describe(session, what, sizeof(what));
 	if (top.is_terminal)
 		printf("\033[H\033[J");
@@ -253,9 +524,11 @@ static int print(const struct session *session, double seconds)
 	printf(": %" PRIu64 " ticks of %.3f ms in %.1f s: %.2f CPUs\n", all,
 	       session->period_ns / 1e6, seconds,
 	       all * (session->period_ns / 1e9) / seconds);
-	printf("%8s %8s  %s\n", "percent", "ticks", "function");
-	for (i = 0; i < top.nr && i < most; i++)
-		print_row(&top.list[i], all, term.width);
+	print_hottest(all, term.width);
+	printf("%8s %8s  %s%s\n", "percent", "ticks",
+	       top.has_chains ? "   total  " : "", "function");
+	for (i = 0; i < top.nr && i < most && top.list[i]->ticks; i++)
+		print_row(top.list[i], all, term.width);
 	if (!top.is_terminal)
 		putchar('\n');
 	if (!fflush(stdout) && !ferror(stdout))
@@ -314,6 +587,8 @@ static int collect(struct session *session, struct prf *prf)
 		if (record_add(top.records[i], prf, status.buckets))
 			return -1;
 	}
+	/* These stats have said that there may be new files */
+	session->backend->drain(session);
 	return add_profile(prf);
 }
 
@@ -350,11 +625,11 @@ static int refresh(struct session *session)
 	if (failed) {
 		term_warn("%s", strerror(ENOMEM));
 	} else {
-		merge();
+		if (top.nr)
+			qsort(top.list, top.nr, sizeof(*top.list), more_first);
 		failed = print(session, seconds) || renew(session) ? -1 : 0;
 	}
-	while (top.nr)
-		free(top.list[--top.nr].name);
+	free_rows();
 	prf_free(&prf);
 	top.last_ns = now;
 	return failed;
@@ -411,6 +686,8 @@ int top_main(int argc, char **argv)
 		term_warn("the live view needs the module: load it with 'modprobe profil'");
 		return EXIT_FAILED;
 	}
+	top.has_chains = !session.flat;
+	top.call_sites = session.call_sites;
 	failure = session_attach(&session);
 	free_records();
 	if (session_end(&session))

@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "profil/backend_watch.h"
+#include "profil/callers.h"
 #include "profil/session.h"
 #include "profil/top.h"
 #include "table.h"
@@ -37,6 +39,7 @@ static void make_table(void)
 
 int __wrap_watch_info(struct profil_info *info)
 {
+	*info = (struct profil_info) { .watch_flags = PROFIL_WATCH_CHAINS };
 	return 0;
 }
 
@@ -44,13 +47,14 @@ const char *__wrap_watch_start(struct watch *watch,
 			       const struct session *session, pid_t pid,
 			       uint64_t *period_ns)
 {
-	watch->request = (struct profil_watch) {
-		.buckets = BUCKETS,
-		.images = IMAGES,
-		.objects = OBJECTS,
-		.names = NAMES,
+	*watch = (struct watch) {
+		.fd = eventfd(0, 0),
+		.request.buckets = BUCKETS,
+		.request.images = IMAGES,
+		.request.objects = OBJECTS,
+		.request.names = NAMES,
+		.table = &table.header,
 	};
-	watch->table = &table.header;
 	*period_ns = 1000000;
 	make_table();
 	watches++;
@@ -66,6 +70,8 @@ int __wrap_watch_status(const struct watch *watch, unsigned long request,
 
 void __wrap_watch_end(struct watch *watch)
 {
+	callers_end(watch);
+	close(watch->fd);
 	watch->table = NULL;
 }
 
@@ -125,6 +131,60 @@ TEST(terminal_of_few_columns)
 	EXPECT_NE(NULL, strstr(text, "100.0 %        7"));
 	EXPECT_EQ(NULL, strstr(text, "elsewhere"));
 	EXPECT_STREQ("", said);
+}
+
+static int count(const char *text, const char *what)
+{
+	int nr = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		nr++;
+	}
+	return nr;
+}
+
+/* Main calls two functions, of which one calls itself. */
+static void add_chains(int nr)
+{
+	uint32_t outer, inner;
+
+	outer = table_frame(&table, image, PROFIL_OBJECT_ANONYMOUS, 0, 0);
+	table_frame(&table, image, PROFIL_OBJECT_VDSO, 0, outer);
+	table.buckets[1].count += 2;
+	inner = table_frame(&table, image, PROFIL_OBJECT_ANONYMOUS, 64, outer);
+	inner = table_frame(&table, image, PROFIL_OBJECT_KERNEL, 0, inner);
+	table.buckets[inner - 1].count += 6;
+	table.images[image].counted += 2;
+	table.images[image].kernel += 6;
+}
+
+TEST(totals_and_the_hottest_chain)
+{
+	int output = memfd_create("output", 0);
+	char text[4096] = "";
+
+	before_refresh = add_chains;
+	refreshes = 2;
+	EXPECT_EQ(0, run_top(output, "--user"));
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_EQ(2, count(text, "  75.0 % in [kernel] < [anonymous] < [anonymous]\n"));
+	EXPECT_EQ(2, count(text, "percent    ticks     total  function\n"));
+	EXPECT_EQ(2, count(text, "\n  75.0 %        6    75.0 %  [kernel]"));
+	EXPECT_EQ(2, count(text, "\n  25.0 %        2    25.0 %  "));
+	EXPECT_EQ(0, count(text, "  100.0 %  "));
+	EXPECT_STREQ("", said);
+}
+
+TEST(flat_view)
+{
+	int output = memfd_create("output", 0);
+	char text[4096] = "";
+
+	before_refresh = add_ticks;
+	EXPECT_EQ(0, run_top(output, "--flat"));
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_NE(NULL, strstr(text, "percent    ticks  function\n"));
 }
 
 TEST(output_that_cannot_be_written)
@@ -192,17 +252,6 @@ static void fill_table(int nr)
 			   (nr % 2 * BUCKETS / 2 + i) * 4, 1);
 }
 
-static int count(const char *text, const char *what)
-{
-	int nr = 0;
-
-	while ((text = strstr(text, what))) {
-		text += strlen(what);
-		nr++;
-	}
-	return nr;
-}
-
 /* After each second time, there is a new table; no ticks are shown twice. */
 TEST(table_that_is_nearly_full)
 {
@@ -215,7 +264,7 @@ TEST(table_that_is_nearly_full)
 	EXPECT_EQ(4, watches);
 	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
 	EXPECT_EQ(6, count(text, ": 32 ticks of"));
-	EXPECT_EQ(6, count(text, " 100.0 %       32  [anonymous]"));
+	EXPECT_EQ(6, count(text, " 100.0 %       32   100.0 %  [anonymous]"));
 	EXPECT_STREQ("", said);
 }
 
