@@ -140,7 +140,7 @@ static void profil_ctx_end(struct profil_ctx *ctx)
 		}
 		profil_session_put(session);
 	}
-	profil_clock_put();
+	profil_clock_put(false);
 	profil_user_uncharge(ctx->user, PROFIL_CHARGE_CTXS, 1);
 	profil_ctx_put(ctx);
 }
@@ -195,7 +195,7 @@ static struct profil_ctx *profil_inherit(const struct profil_session *parent,
 free:
 	kfree(ctx);
 put_clock:
-	profil_clock_put();
+	profil_clock_put(false);
 uncharge:
 	profil_uncharge(user);
 	return NULL;
@@ -349,7 +349,7 @@ static struct profil_ctx *profil_ctx_new(void)
 		profil_user_put(user);
 		return ERR_PTR(-EAGAIN);
 	}
-	err = profil_clock_get();
+	err = profil_clock_get(false);
 	if (err)
 		goto uncharge;
 	err = -ENOMEM;
@@ -366,7 +366,7 @@ static struct profil_ctx *profil_ctx_new(void)
 	mutex_unlock(&ctx->lock);
 	kfree(ctx);
 put_clock:
-	profil_clock_put();
+	profil_clock_put(false);
 uncharge:
 	profil_uncharge(user);
 	return ERR_PTR(err);

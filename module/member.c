@@ -192,13 +192,14 @@ static bool profil_member_charge(const struct profil_watcher *watcher,
 {
 	return profil_watcher_is_perfmon(watcher) ||
 	       (profil_chain_has_room(signal) &&
-		profil_user_charge_member(watcher->user));
+		profil_user_charge(watcher->user, PROFIL_CHARGE_MEMBERS, 1,
+				   READ_ONCE(profil_limits.max_profiles)));
 }
 
 static void profil_member_uncharge(const struct profil_watcher *watcher)
 {
 	if (!profil_watcher_is_perfmon(watcher))
-		profil_user_uncharge_member(watcher->user);
+		profil_user_uncharge(watcher->user, PROFIL_CHARGE_MEMBERS, 1);
 }
 
 static void profil_member_reuse(struct rcu_head *rcu)
@@ -724,8 +725,7 @@ static int profil_wide_check(const struct profil_watcher *watcher)
 			continue;
 		nr++;
 		if (profil_watcher_is_perfmon(other) ||
-		    profil_user_payer(other->user) ==
-		    profil_user_payer(watcher->user))
+		    other->user == watcher->user)
 			return -EBUSY;
 	}
 	return nr < PROFIL_MAX_WIDE ? 0 : -EUSERS;

@@ -138,50 +138,32 @@ static void profil_clock_stop_work(struct work_struct *work)
 static DECLARE_DELAYED_WORK(profil_clock_stop, profil_clock_stop_work);
 
 /**
- * profil_clock_get() - have context switches watched
+ * profil_clock_get() - have context switches and execs looked at
+ * @watching: forks, ends and moves too, for a watch
  *
  * Context: process, may sleep, mmap_lock not held.
  * Return: 0 or -ENOMEM.
  */
-int profil_clock_get(void)
+int profil_clock_get(bool watching)
 {
 	int err;
 
 	atomic_inc(&profil_clock_users);
+	atomic_add(watching, &profil_clock_watches);
 	mutex_lock(&profil_clock_mutex);
-	err = profil_probes_register(PROFIL_PROBES_OF_PROFILES);
+	err = profil_probes_register(watching ? PROFIL_PROBES_OF_WATCHES :
+				     PROFIL_PROBES_OF_PROFILES);
 	mutex_unlock(&profil_clock_mutex);
 	if (err)
-		profil_clock_put();
+		profil_clock_put(watching);
 	return err;
 }
 
 /**
- * profil_clock_get_watching() - have context switches, forks and moves looked at
- * for watches, too
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int profil_clock_get_watching(void)
-{
-	int err;
-
-	atomic_inc(&profil_clock_users);
-	atomic_inc(&profil_clock_watches);
-	mutex_lock(&profil_clock_mutex);
-	err = profil_probes_register(PROFIL_PROBES_OF_WATCHES);
-	mutex_unlock(&profil_clock_mutex);
-	if (err)
-		profil_clock_put_watching();
-	return err;
-}
-
-/**
- * profil_clock_get_running() - profil_clock_get() if they are watched already
+ * profil_clock_get_running() - profil_clock_get() if there is a user already
  *
  * Context: any.
- * Return: whether they are.
+ * Return: whether there is one.
  */
 bool profil_clock_get_running(void)
 {
@@ -191,24 +173,18 @@ bool profil_clock_get_running(void)
 /**
  * profil_clock_put() - the reverse of profil_clock_get() and
  * profil_clock_get_running()
+ * @watching: as it was
  *
  * Context: any. Stopping takes locks that may not be taken under mmap_lock, so
  * a work does it, and after a while: each start and stop patches kernel text.
  */
-void profil_clock_put(void)
+void profil_clock_put(bool watching)
 {
-	if (atomic_dec_and_test(&profil_clock_users))
-		mod_delayed_work(profil_wq, &profil_clock_stop,
-				 PROFIL_CLOCK_LINGER);
-}
+	bool last = watching && atomic_dec_and_test(&profil_clock_watches);
 
-/* The reverse of profil_clock_get_watching(). Context: any. */
-void profil_clock_put_watching(void)
-{
-	if (atomic_dec_and_test(&profil_clock_watches))
+	if (atomic_dec_and_test(&profil_clock_users) || last)
 		mod_delayed_work(profil_wq, &profil_clock_stop,
 				 PROFIL_CLOCK_LINGER);
-	profil_clock_put();
 }
 
 static void __init profil_find_tracepoint(struct tracepoint *tracepoint,

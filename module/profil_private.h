@@ -103,6 +103,7 @@ enum profil_charge {
 	PROFIL_CHARGE_CTXS,	/* contexts */
 	PROFIL_CHARGE_FLUSHES,	/* works that are running */
 	PROFIL_CHARGE_PAGES,	/* memory of watches, in pages */
+	PROFIL_CHARGE_MEMBERS,	/* processes in watches */
 	PROFIL_CHARGES
 };
 
@@ -120,10 +121,7 @@ bool profil_user_charge(struct profil_user *user, enum profil_charge what,
 			u64 n, u64 max);
 void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
 			  u64 n);
-struct profil_user *profil_user_payer(struct profil_user *user);
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
-bool profil_user_charge_member(struct profil_user *user);
-void profil_user_uncharge_member(struct profil_user *user);
 void profil_user_expect_uncharge(struct profil_user *user);
 void profil_user_uncharge_watch(struct profil_user *user, u64 pages);
 
@@ -482,9 +480,9 @@ void profil_sched_switch(void *data, bool preempt, struct task_struct *prev,
 
 int profil_probes_init(void);
 void profil_probes_exit(void);
-int profil_clock_get(void);
+int profil_clock_get(bool watching);
 bool profil_clock_get_running(void);
-void profil_clock_put(void);
+void profil_clock_put(bool watching);
 
 /* dev.c: the requests of /dev/profil */
 

@@ -2,15 +2,15 @@
 /*
  * user.c - how much a user may have
  *
- * A user in a user namespace also counts against the owner of the outermost
- * one: subordinate user IDs do not raise a user's limit. But root of a container
- * that root made is a user of its own: it must not be in the way of the root of
- * another one, although both have the same user ID. Any other user ID has its
- * limits in all containers together: set-user-ID programs make PID namespaces for
- * users, too.
+ * Users in a user namespace count as the owner of the outermost one: subordinate
+ * user IDs do not raise a user's limit. But root of a container that root made
+ * is a user of its own: it must not be in the way of the root of another one,
+ * although both have the same user ID. Any other user ID has its limits in all
+ * containers together: set-user-ID programs make PID namespaces for users, too.
  *
- * Context: process; profil_user_get() may sleep, and those for watches; the
- * others may be called with mmap_lock held. Lock taken: profil_user_lock, a leaf.
+ * Context: process; profil_user_get() may sleep, and those for watches; holding
+ * and dropping a reference may be done with mmap_lock held, charging in any
+ * context. Lock taken: profil_user_lock, a leaf.
  */
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
@@ -26,38 +26,21 @@
  * @uid: the user
  * @container: of root, number of the PID namespace that root made and it is in;
  *	it may be that of another one by now, which then shares the limits
- * @owner: of the outermost user namespace that the user is in, with a
- *	reference; NULL if that is the initial one
- * @refs: one for each context, session, watch and user that has a pointer to
- *	this
- * @charged: what the user has, and the users in the user's namespaces
- * @nr_dying: watches that are being freed; of the owner if there is one
- * @nr_members: processes in watches; of the owner if there is one
+ * @refs: one for each context, session and watch that has a pointer to this
+ * @charged: what the user has
+ * @nr_dying: watches that are being freed
  */
 struct profil_user {
 	struct hlist_node node;
 	kuid_t uid;
 	unsigned int container;
-	struct profil_user *owner;
 	unsigned int refs;
-	u64 charged[PROFIL_CHARGES];
+	atomic64_t charged[PROFIL_CHARGES];
 	atomic_t nr_dying;
-	atomic_t nr_members;
 };
 
 static DEFINE_HASHTABLE(profil_users, 6);
 static DEFINE_SPINLOCK(profil_user_lock);
-
-/**
- * profil_user_payer() - who a user counts against
- * @user: the user
- *
- * Return: the owner if there is one, or the user.
- */
-struct profil_user *profil_user_payer(struct profil_user *user)
-{
-	return user->owner ?: user;
-}
 
 /* Did root of the host make a PID namespace, with a user namespace or without? */
 static bool profil_is_made_by_root(const struct pid_namespace *ns)
@@ -79,71 +62,58 @@ static unsigned int profil_container(void)
 	return ns->ns.inum;
 }
 
-static struct profil_user *profil_user_find(kuid_t uid, unsigned int container,
-					    struct profil_user *owner)
+static struct profil_user *profil_user_find(const struct profil_user *wanted)
 {
 	struct profil_user *user;
 
 	lockdep_assert_held(&profil_user_lock);
-	hash_for_each_possible(profil_users, user, node, __kuid_val(uid))
-		if (uid_eq(user->uid, uid) && user->container == container &&
-		    user->owner == owner)
+	hash_for_each_possible(profil_users, user, node,
+			       __kuid_val(wanted->uid))
+		if (uid_eq(user->uid, wanted->uid) &&
+		    user->container == wanted->container)
 			return user;
 	return NULL;
 }
 
-/* @owner: with a reference, which goes to the user or is dropped; or NULL. */
-static struct profil_user *profil_user_get_one(kuid_t uid,
-					       struct profil_user *owner)
+/* The calling user, or the owner of its outermost user namespace. */
+static kuid_t profil_payer(void)
 {
-	struct profil_user *fresh = kzalloc_obj(*fresh, GFP_KERNEL_ACCOUNT);
-	struct profil_user *user;
+	const struct user_namespace *ns;
+	kuid_t uid = current_uid();
 
-	if (!fresh) {
-		if (owner)
-			profil_user_put(owner);
-		return NULL;
-	}
-	fresh->uid = uid;
-	if (uid_eq(uid, GLOBAL_ROOT_UID))
-		fresh->container = profil_container();
-	fresh->owner = owner;
-
-	spin_lock(&profil_user_lock);
-	user = profil_user_find(uid, fresh->container, owner);
-	if (!user) {
-		hash_add(profil_users, &fresh->node, __kuid_val(uid));
-		user = fresh;
-	}
-	user->refs++;
-	spin_unlock(&profil_user_lock);
-
-	if (user != fresh) {
-		kfree(fresh);
-		if (owner)
-			profil_user_put(owner);
-	}
-	return user;
+	for (ns = current_user_ns(); ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
 }
 
 /**
- * profil_user_get() - the calling user
+ * profil_user_get() - who pays for what the caller asks for
  *
  * Return: the user, with a reference, or NULL if there is no memory.
  */
 struct profil_user *profil_user_get(void)
 {
-	const struct user_namespace *ns = current_user_ns();
-	struct profil_user *owner = NULL;
+	struct profil_user *fresh = kzalloc_obj(*fresh, GFP_KERNEL_ACCOUNT);
+	struct profil_user *user;
 
-	if (ns != &init_user_ns) {
-		while (ns->parent != &init_user_ns)
-			ns = ns->parent;
-		owner = profil_user_get_one(ns->owner, NULL);
-		if (!owner)
-			return NULL;
+	if (!fresh)
+		return NULL;
+	fresh->uid = profil_payer();
+	if (uid_eq(fresh->uid, GLOBAL_ROOT_UID))
+		fresh->container = profil_container();
+
+	spin_lock(&profil_user_lock);
+	user = profil_user_find(fresh);
+	if (!user) {
+		hash_add(profil_users, &fresh->node, __kuid_val(fresh->uid));
+		user = fresh;
 	}
-	return profil_user_get_one(current_uid(), owner);
+	user->refs++;
+	spin_unlock(&profil_user_lock);
+
+	if (user != fresh)
+		kfree(fresh);
+	return user;
 }
 
 /* One more reference to a user. */
@@ -158,59 +128,44 @@ struct profil_user *profil_user_hold(struct profil_user *user)
 /* Drop a reference to a user. */
 void profil_user_put(struct profil_user *user)
 {
-	struct profil_user *owner;
 	bool last;
 
-	while (user) {
-		owner = user->owner;
-		spin_lock(&profil_user_lock);
-		last = !--user->refs;
-		if (last)
-			hash_del(&user->node);
-		spin_unlock(&profil_user_lock);
-		if (!last)
-			return;
+	spin_lock(&profil_user_lock);
+	last = !--user->refs;
+	if (last)
+		hash_del(&user->node);
+	spin_unlock(&profil_user_lock);
+	if (last)
 		kfree(user);
-		user = owner;
-	}
 }
 
 /**
- * profil_user_charge() - charge a user, and the owner
+ * profil_user_charge() - charge a user
  * @user: the user
  * @what: for what
  * @n: how much
  * @max: how much of it a user may have
  *
- * Return: whether both may have so much more.
+ * Context: any.
+ * Return: whether the user may have so much more.
  */
 bool profil_user_charge(struct profil_user *user, enum profil_charge what,
 			u64 n, u64 max)
 {
-	/* The owner has been charged at least as much as the user */
-	struct profil_user *payer = profil_user_payer(user);
-	bool ok;
+	s64 old = atomic64_read(&user->charged[what]);
 
-	spin_lock(&profil_user_lock);
-	ok = n <= max && payer->charged[what] <= max - n;
-	if (ok) {
-		user->charged[what] += n;
-		if (user->owner)
-			user->owner->charged[what] += n;
-	}
-	spin_unlock(&profil_user_lock);
-	return ok;
+	do {
+		if (n > max || old > max - n)
+			return false;
+	} while (!atomic64_try_cmpxchg(&user->charged[what], &old, old + n));
+	return true;
 }
 
-/* The reverse of profil_user_charge(). */
+/* The reverse of profil_user_charge(). Context: any. */
 void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
 			  u64 n)
 {
-	spin_lock(&profil_user_lock);
-	user->charged[what] -= n;
-	if (user->owner)
-		user->owner->charged[what] -= n;
-	spin_unlock(&profil_user_lock);
+	atomic64_sub(n, &user->charged[what]);
 }
 
 /**
@@ -226,7 +181,7 @@ void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
  */
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max)
 {
-	atomic_t *nr_dying = &profil_user_payer(user)->nr_dying;
+	atomic_t *nr_dying = &user->nr_dying;
 	bool ok = false;
 	int err;
 
@@ -240,42 +195,16 @@ int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max)
 					max) ? 0 : -EAGAIN;
 }
 
-/**
- * profil_user_charge_member() - charge a user for a process in a watch
- * @user: the user
- *
- * Context: any.
- * Return: whether the user may have it.
- */
-bool profil_user_charge_member(struct profil_user *user)
-{
-	struct profil_user *payer = profil_user_payer(user);
-
-	if (atomic_inc_return(&payer->nr_members) <=
-	    READ_ONCE(profil_limits.max_profiles))
-		return true;
-	atomic_dec(&payer->nr_members);
-	return false;
-}
-
-/* The reverse of profil_user_charge_member(). Context: any. */
-void profil_user_uncharge_member(struct profil_user *user)
-{
-	atomic_dec(&profil_user_payer(user)->nr_members);
-}
-
 /* profil_user_uncharge_watch() will follow. Context: any. */
 void profil_user_expect_uncharge(struct profil_user *user)
 {
-	atomic_inc(&profil_user_payer(user)->nr_dying);
+	atomic_inc(&user->nr_dying);
 }
 
 /* The reverse of profil_user_charge_watch(). Context: process. */
 void profil_user_uncharge_watch(struct profil_user *user, u64 pages)
 {
-	struct profil_user *payer = profil_user_payer(user);
-
 	profil_user_uncharge(user, PROFIL_CHARGE_PAGES, pages);
-	atomic_dec(&payer->nr_dying);
-	wake_up_var(&payer->nr_dying);
+	atomic_dec(&user->nr_dying);
+	wake_up_var(&user->nr_dying);
 }

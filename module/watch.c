@@ -192,11 +192,11 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
 	watcher = profil_watcher_new(request);
 	if (!watcher)
 		return ERR_PTR(-ENOMEM);
-	err = profil_clock_get_watching();
+	err = profil_clock_get(true);
 	if (!err) {
 		err = profil_watch_start(watcher);
 		if (err)
-			profil_clock_put_watching();
+			profil_clock_put(true);
 	}
 	if (err) {
 		profil_watcher_put(watcher);
@@ -213,7 +213,7 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
 void profil_watch_stop(struct profil_watcher *watcher)
 {
 	if (profil_watch_undo(watcher))
-		profil_clock_put_watching();
+		profil_clock_put(true);
 }
 
 /**

@@ -444,11 +444,6 @@ static __always_inline void profil_watcher_tick(struct profil_watcher *watcher,
 void profil_clock_refresh_watch(struct profil_watcher *watcher);
 void profil_clock_refresh_process(const struct signal_struct *signal);
 
-/* probes.c */
-
-int profil_clock_get_watching(void);
-void profil_clock_put_watching(void);
-
 /* watch.c: watches from beginning to end */
 
 struct profil_watcher *profil_watch_begin(struct profil_watch *request);
