@@ -695,18 +695,35 @@ profil_interval_tick(struct profil_cpu *cpu, struct profil_interval *interval,
 	return interval->schedule.next;
 }
 
-/* Count the ticks that fell, with hard interrupts off; sets cpu->armed. */
+static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
+					struct pt_regs *regs, u64 now)
+{
+	unsigned long open = cpu->open & ~BIT(PROFIL_SLOT_PROFILE);
+	u64 next = PROFIL_PARKED;
+
+	for (; open; open &= open - 1)
+		next = min(next, profil_interval_tick(cpu,
+						      &cpu->intervals[__ffs(open)],
+						      regs, now));
+	return next;
+}
+
+/*
+ * Count the ticks that fell, with hard interrupts off; sets cpu->armed. The
+ * session's come first, so that the compiler knows where that interval is.
+ */
 static __always_inline void profil_tick(struct profil_cpu *cpu,
 					struct pt_regs *regs)
 {
 	u64 now = ktime_get_ns();
 	u64 next = PROFIL_PARKED;
-	unsigned long open;
 
-	for (open = cpu->open; open; open &= open - 1)
-		next = min(next, profil_interval_tick(cpu,
-						      &cpu->intervals[__ffs(open)],
-						      regs, now));
+	if (likely(cpu->open & BIT(PROFIL_SLOT_PROFILE)))
+		next = profil_interval_tick(cpu,
+					    &cpu->intervals[PROFIL_SLOT_PROFILE],
+					    regs, now);
+	if (unlikely(cpu->open & ~BIT(PROFIL_SLOT_PROFILE)))
+		next = min(next, profil_tick_watches(cpu, regs, now));
 	if (unlikely(cpu->armed == PROFIL_OFFLINE))
 		return;
 	cpu->armed = next == PROFIL_PARKED ? PROFIL_PARKED :
