@@ -97,8 +97,9 @@ typedef void (*profil_attempt_fn)(struct profil_session *session,
 				  struct profil_attempt *attempt);
 
 /*
- * Try each entry once; without @try, only count that. While the lock is dropped the entry stays in its place
- * with no ticks in it, and new ones for the same counter may join it there.
+ * Try each entry once; without @try, only count that. While the lock is dropped
+ * the entry stays in its place with no ticks in it, and new ones for the same
+ * counter may join it there.
  *
  * Return: how often the most tried of the entries that are left was tried, at
  * least 1; 0 if none is left.
