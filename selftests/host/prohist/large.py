@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # large.py PROHIST DIR: tests that prohist needs no more than 300 MB and 5 s of CPU
-# time for a profile of 50 MB, in any format, or for two of 25 MB that it compares.
-# Writes files of some 200 MB to DIR. Prints KTAP.
+# time for a profile of 50 MB, in any format, or for two of 25 MB that it compares,
+# and for chains of 51 to 101 frames with 300,000 nodes. Writes files of some 300 MB
+# to DIR. Prints KTAP.
 
 import os
 import struct
@@ -12,12 +13,14 @@ import zlib
 
 BYTES = 50_000_000
 MOST_BYTES = 300 << 20
+NODES = 300_000
 MOST_SECONDS = 5
 # bolt, gmon and autofdo need the file
 OPTIONS = [["--format=" + name] for name in
            ("text csv html json svg callgrind firefox folded perf pprof "
             "speedscope").split()] + [
                ["--lines"], ["--inline"], ["--buckets"], ["--sort=comm,dso"]]
+TREES = [["--tree"], ["--callers=large+0x1000"], ["--callees=large+0x1000"]]
 COMPARISONS = [["--diff"], ["--diff", "--format=html"], ["--diff", "--format=json"],
                ["--diff", "--fail-over=2%"]]
 
@@ -42,11 +45,11 @@ def symbols(step, first, size, number):
                   b"f\0" * number)
 
 
-def profile(ticks, records):
-    run = struct.pack("<QQQIIIIQQQ", 0, 10**9, 10**6, 1, 0, 0, 0, 0, 0, 0)
+def profile(ticks, records, flags=0):
+    run = struct.pack("<QQQIIIIQQQ", 0, 10**9, 10**6, 1, flags, 0, 0, 0, 0, 0)
     image = struct.pack("<IIQQQQQQQQQQQIIQQ", 1, 0, 0, 0, 0, ticks, ticks,
                         *[0] * 10)
-    whole = (b"\x89PROFIL\n" + struct.pack("<II", 2, 0) +
+    whole = (b"\x89PROFIL\n" + struct.pack("<II", 3, 0) +
              record(1, run + b"large\0") +
              record(2, image + b"/gone/large\0\0\0") + records)
     return whole + struct.pack("<IIQ", 255, 8, zlib.crc32(whole))
@@ -73,6 +76,29 @@ def interleaved(size):
     return profile(2, b"".join(
         dso(size * i, size, 6, b"[kernel.kallsyms]", 4, 1) +
         symbols(64, first, 16, number) for i, first in ((1, 32), (2, 0))))
+
+
+def pack(value):
+    packed = b""
+    while value > 0x7f:
+        packed += bytes([0x80 | value & 0x7f])
+        value >>= 7
+    return packed + bytes([value])
+
+
+def chains(_):
+    """Chains of 51 to 101 frames, each in one of 2^17 places, with a tick"""
+    places = 1 << 17
+    upward = ([0] * 101 + ([51] + [0] * 50) * (NODES // 51))[:NODES]
+    contents = (pack(places) + pack(1) + pack(places) + bytes(places) +
+                pack(NODES) + pack(0) + pack(1) + bytes(upward) +
+                b"".join(pack(i % places + 1) for i in range(NODES)) +
+                b"\1" * NODES + bytes(NODES))
+    packed = zlib.compress(contents)
+    return profile(NODES, dso(0x10000000, 4 * places, 1, b"/gone/large", 4,
+                              0) +
+                   record(9, struct.pack("<9QII", NODES, *[0] * 8, len(packed),
+                                         len(contents)) + packed), 4)
 
 
 def measure(prohist, arguments):
@@ -114,11 +140,13 @@ def main():
     failed = 0
     output = os.path.join(directory, "output")
     print("TAP version 13")
-    for make in dense, sparse, interleaved:
+    for make in dense, sparse, interleaved, chains:
         path = os.path.join(directory, make.__name__ + ".prf")
         for size, files, options in ((BYTES, [path], OPTIONS),
                                      (BYTES // 2, [path, path], COMPARISONS)):
             write(make, size, path)
+            if make == chains:
+                options = options + TREES * (len(files) == 1)
             for arguments in options:
                 failed += judge(prohist,
                                 arguments + ["--output=" + output] + files,

@@ -7,10 +7,11 @@
  * supports only one position. Each name follows a number, so that no name can
  * be parsed as a number.
  *
- * With chains of callers, each function has the time in what it called. Readers
- * take its inclusive time for its own and that of its calls, so of a chain that has
- * a function several times only the innermost one has its call in the file. How
- * often a function was called is unknown.
+ * With chains of callers, each function has the time in what it called. For
+ * callgrind_annotate, the inclusive time of a function is that of all calls to it: of
+ * a chain that has the function several times, the outermost call counts, and what is
+ * outermost itself is called by ROOT. How often a function was called is unknown:
+ * once, as readers take a call of no times for none.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -22,6 +23,7 @@
 #include "prohist/tree.h"
 
 #define UNKNOWN	"???"
+#define ROOT	"[root]"
 
 /* Last numbers given to names; each kind is numbered separately. */
 struct numbers {
@@ -65,45 +67,21 @@ static int by_functions(const void *a, const void *b)
 	return (c->to > d->to) - (c->to < d->to);
 }
 
-/* Find the call, of a caller with the same function, that led to this node. */
-static uint32_t find_outer(const struct tree *tree, uint32_t node)
+static bool has_outer(const struct tree *tree, uint32_t node)
 {
-	uint32_t call = node, up = tree->nodes[node].caller;
+	uint32_t up = tree->nodes[node].caller;
 
-	while (up && tree->nodes[up].function != tree->nodes[node].function) {
-		call = up;
+	while (up && tree->nodes[up].function != tree->nodes[node].function)
 		up = tree->nodes[up].caller;
-	}
-	return up ? call : 0;
+	return up;
 }
 
-/* The call of each node, less what is in inner calls of its caller */
-static struct call *list_nodes(const struct tree *tree)
+/* The outermost frames are called by the root, whose number is after all others. */
+static uint32_t caller_of(const struct tree *tree, uint32_t node)
 {
-	struct call *list = calloc(tree->nr, sizeof(*list));
-	uint32_t outer;
-	size_t i;
+	uint32_t caller = tree->nodes[node].caller;
 
-	if (!list)
-		err(2, NULL);
-	for (i = 1; i < tree->nr; i++) {
-		const struct tree_node *node = &tree->nodes[i];
-
-		if (node->caller)
-			list[i].from = tree->nodes[node->caller].function;
-		list[i].to = node->function;
-		list[i].ticks += node->total;
-		list[i].ns += node->total_ns;
-		outer = find_outer(tree, i);
-		list[outer].ticks -= node->total;
-		list[outer].ns -= node->total_ns;
-	}
-	return list;
-}
-
-static bool is_function(const struct tree *tree, uint32_t function)
-{
-	return tree->functions[function].dso != TREE_NO_DSO;
+	return caller ? tree->nodes[caller].function : tree->nr_functions;
 }
 
 static void find_calls(struct calls *calls, const struct report *report)
@@ -113,12 +91,17 @@ static void find_calls(struct calls *calls, const struct report *report)
 	size_t nr = 0, i;
 
 	tree_make(&calls->tree, report->sum, report->runs, report->nr, false);
-	list = list_nodes(tree);
+	list = calloc(tree->nr, sizeof(*list));
+	if (!list)
+		err(2, NULL);
 	for (i = 1; i < tree->nr; i++)
-		if (tree->nodes[i].caller && list[i].ticks &&
-		    is_function(tree, list[i].from) &&
-		    is_function(tree, list[i].to))
-			list[nr++] = list[i];
+		if (!has_outer(tree, i))
+			list[nr++] = (struct call){
+				.from = caller_of(tree, i),
+				.to = tree->nodes[i].function,
+				.ticks = tree->nodes[i].total,
+				.ns = tree->nodes[i].total_ns,
+			};
 	qsort(list, nr, sizeof(*list), by_functions);
 	for (i = 0; i < nr; i++) {
 		struct call *last = &list[calls->nr - !!calls->nr];
@@ -169,25 +152,61 @@ static size_t first_call(const struct calls *calls, uint32_t from)
 	return low;
 }
 
-/* Put what a function called; the line of its calls is that of its start. */
-static void put_calls(const struct calls *calls, uint32_t from, int line,
+/*
+ * Put the names of what was called, of its DSO and file if they are not those of its
+ * caller: callgrind_annotate strips its directory from those of callers only. Returns
+ * the line.
+ */
+static int put_called(const struct tree *tree, uint32_t number,
+		      const char *caller_dso, const char *caller_file,
 		      struct numbers *numbers)
 {
-	const struct tree *tree = &calls->tree;
+	const struct tree_function *to = &tree->functions[number];
+	const char *dso = UNKNOWN, *file = UNKNOWN;
+	struct place place = {};
+
+	if (to->piece) {
+		dso = tree->sum->dsos[to->dso].path;
+		file = file_of(&tree->sum->dsos[to->dso], to->piece, &place);
+	}
+	if (strcmp(dso, caller_dso))
+		put_name("cob", ++numbers->dso, dso);
+	if (strcmp(file, caller_file))
+		put_name("cfi", ++numbers->file, file);
+	put_name("cfn", ++numbers->function, to->name);
+	return place.line;
+}
+
+/* Put what a function called; the line of its calls is that of its start. */
+static void put_calls(const struct calls *calls, uint32_t from,
+		      const char *dso, const char *file, int line,
+		      struct numbers *numbers)
+{
 	size_t i = first_call(calls, from);
-	struct place place;
 
 	for (; i < calls->nr && calls->list[i].from == from; i++) {
 		const struct call *call = &calls->list[i];
-		const struct tree_function *to = &tree->functions[call->to];
-		const struct sum_dso *dso = &tree->sum->dsos[to->dso];
 
-		put_name("cob", ++numbers->dso, dso->path);
-		put_name("cfi", ++numbers->file,
-			 file_of(dso, to->piece, &place));
-		put_name("cfn", ++numbers->function, to->name);
-		printf("calls=0 %d\n%d %" PRIu64 " %.0f\n", place.line, line,
-		       call->ticks, call->ns);
+		printf("calls=1 %d\n", put_called(&calls->tree, call->to, dso,
+						  file, numbers));
+		printf("%d %" PRIu64 " %.0f\n", line, call->ticks, call->ns);
+	}
+}
+
+/* Put what calls, but is no function: the root, and unknown callers. */
+static void put_others(const struct calls *calls, struct numbers *numbers)
+{
+	const struct tree *tree = &calls->tree;
+	size_t i;
+
+	put_name("\nob", ++numbers->dso, UNKNOWN);
+	for (i = 0; i <= tree->nr_functions; i++) {
+		if (i < tree->nr_functions && tree->functions[i].piece)
+			continue;
+		put_name("fl", ++numbers->file, UNKNOWN);
+		put_name("fn", ++numbers->function, i < tree->nr_functions ?
+			 tree->functions[i].name : ROOT);
+		put_calls(calls, i, UNKNOWN, UNKNOWN, 0, numbers);
 	}
 }
 
@@ -233,8 +252,8 @@ static void put_piece(const struct sum_dso *dso, const struct sum_piece *piece,
 		return;
 	function = tree_find(&calls->tree, dso, piece->name);
 	if (function->piece == piece)
-		put_calls(calls, function - calls->tree.functions, place.line,
-			  numbers);
+		put_calls(calls, function - calls->tree.functions, dso->path,
+			  own, place.line, numbers);
 }
 
 /** write_callgrind() - write all buckets by DSO and function, and calls */
@@ -258,6 +277,8 @@ int write_callgrind(const struct report *report)
 		for (j = 0; j < dso->nr_pieces; j++)
 			put_piece(dso, &dso->pieces[j], &calls, &numbers);
 	}
+	if (calls.nr)
+		put_others(&calls, &numbers);
 	printf("\ntotals: %" PRIu64 " %.0f\n", sum->placed, sum->placed_ns);
 	tree_free(&calls.tree);
 	free(calls.list);

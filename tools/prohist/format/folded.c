@@ -2,54 +2,88 @@
 /*
  * folded.c - print folded stacks, for flame graphs
  */
+#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "prohist/report.h"
 #include "prohist/tree.h"
 #include "util/utf8.h"
 
 /* Replace characters that separate frames and lines. */
-static void print_frame(const char *name)
+static void put_frame(FILE *stream, const char *name)
 {
 	int length;
 
 	for (; *name; name += length ?: 1) {
 		length = utf8_text(name);
 		if (*name == ';')
-			putchar(':');
+			putc(':', stream);
 		else if (length)
-			fwrite(name, 1, length, stdout);
+			fwrite(name, 1, length, stream);
 		else
-			putchar('?');
+			putc('?', stream);
 	}
 }
 
+static void print_frame(const char *name)
+{
+	put_frame(stdout, name);
+}
+
+/* The names of all functions: each may be in many chains. */
+static char **make_names(const struct tree *tree)
+{
+	char **names = calloc(tree->nr_functions + 1, sizeof(*names));
+	FILE *stream;
+	size_t i, size;
+
+	if (!names)
+		err(2, NULL);
+	for (i = 0; i < tree->nr_functions; i++) {
+		stream = open_memstream(&names[i], &size);
+		if (!stream)
+			err(2, NULL);
+		put_frame(stream, tree->functions[i].name);
+		if (fclose(stream))
+			err(2, NULL);
+	}
+	return names;
+}
+
 /* Print the frames of a node, the outermost first. */
-static void print_chain(const struct tree *tree, uint32_t node)
+static void print_chain(const struct tree *tree, uint32_t node,
+			char *const *names)
 {
 	const struct tree_node *at = &tree->nodes[node];
 
 	if (at->caller) {
-		print_chain(tree, at->caller);
+		print_chain(tree, at->caller, names);
 		putchar(';');
 	}
-	print_frame(tree->functions[at->function].name);
+	fputs(names[at->function], stdout);
 }
 
 static void print_chains(const struct report *report)
 {
 	uint32_t node = 0;
 	struct tree tree;
+	char **names;
+	size_t i;
 
 	tree_make(&tree, report->sum, report->runs, report->nr, true);
+	names = make_names(&tree);
 	while ((node = tree_next(&tree, node))) {
 		if (!tree.nodes[node].ticks)
 			continue;
-		print_chain(&tree, node);
+		print_chain(&tree, node, names);
 		printf(" %" PRIu64 "\n",
 		       sum_scaled(report->sum, tree.nodes[node].ns));
 	}
+	for (i = 0; i < tree.nr_functions; i++)
+		free(names[i]);
+	free(names);
 	tree_free(&tree);
 }
 

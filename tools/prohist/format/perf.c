@@ -119,13 +119,16 @@ static bool in_kernel(const struct prf_exec *exec, const struct prf_node *node)
 static uint64_t address_of(const struct prf_exec *exec,
 			   const struct prf_node *node, bool start)
 {
-	const struct prf_dso *dso = &exec->dsos[node->dso];
+	const struct prf_dso *dso;
+	uint64_t address = ELSEWHERE;
 
 	if (in_kernel(exec, node))
 		return KERNEL;
-	if (!dso->start)
-		return ELSEWHERE;
-	return dso->start + node->offset + (start ? dso->bucket_bytes - 1 : 0);
+	dso = &exec->dsos[node->dso];
+	if (dso->start)
+		address = dso->start + node->offset +
+			(start ? dso->bucket_bytes - 1 : 0);
+	return address;
 }
 
 /* Add the frames of a node and its callers; of itself, as @start says. */

@@ -364,12 +364,17 @@ static struct labels make_labels(struct out *out, const struct prf_exec *exec)
 	return labels;
 }
 
-/* Add a location to the sample: the innermost one first. */
-static void add_location(struct out *out, const struct sum *sum,
+/* Number of the location of a bucket */
+static uint64_t location(const struct out *out, const struct sum *sum,
 			 const struct sum_dso *dso, size_t bucket)
 {
-	proto_put(out->sample, SAMPLE_LOCATION,
-		  out->first[dso - sum->dsos] + bucket + 1);
+	return out->first[dso - sum->dsos] + bucket + 1;
+}
+
+/* Add a location to the sample: the innermost one first. */
+static void add_location(struct out *out, uint64_t number)
+{
+	proto_put(out->sample, SAMPLE_LOCATION, number);
 }
 
 /* Put the sample with the locations that were added. */
@@ -397,8 +402,8 @@ static void put_flat(struct out *out, const struct sum *sum,
 	for (i = 0; i < samples.nr; i++) {
 		const struct sample *sample = &samples.list[i];
 
-		add_location(out, sum, &sum->dsos[sample->dso],
-			     sample->bucket);
+		add_location(out, location(out, sum, &sum->dsos[sample->dso],
+					   sample->bucket));
 		end_sample(out, labels, sample->ticks, sample->ns);
 	}
 	free(samples.list);
@@ -410,31 +415,59 @@ static void put_whole(struct out *out, const struct sum *sum,
 {
 	if (!ticks)
 		return;
-	add_location(out, sum, sum_whole(sum, class), 0);
+	add_location(out, location(out, sum, sum_whole(sum, class), 0));
 	end_sample(out, labels, ticks, ticks * period_ns);
 }
 
-/* Add the locations of a node and its callers; of itself, as @calls says. */
-static void add_chain(struct out *out, const struct sum *sum,
-		      const struct prf *run, const struct prf_exec *exec,
-		      const struct prf_node *node, bool calls)
+/* Location of a node, or 0 if it has none */
+static uint64_t node_location(struct out *out, const struct sum *sum,
+			      const struct prf *run,
+			      const struct prf_exec *exec, size_t node,
+			      bool calls)
 {
-	const struct sum_bucket *bucket;
 	const struct sum_dso *dso;
+	const struct sum_bucket *bucket =
+		sum_node(sum, run, exec, &exec->nodes[node], calls, &dso);
 
-	for (;; node = &exec->nodes[node->caller - 1], calls = true) {
-		bucket = sum_node(sum, run, exec, node, calls, &dso);
-		if (bucket)
-			add_location(out, sum, dso, bucket - dso->buckets);
-		if (!node->caller || node->caller == PRF_CUT)
-			return;
-	}
+	return bucket ? location(out, sum, dso, bucket - dso->buckets) : 0;
+}
+
+/* The locations of all nodes that have called something */
+static uint64_t *find_locations(struct out *out, const struct sum *sum,
+				const struct prf *run,
+				const struct prf_exec *exec)
+{
+	uint64_t *locations = calloc(exec->nr_nodes, sizeof(*locations));
+	bool *calling = prf_calling(exec);
+	size_t i;
+
+	if (!locations || !calling)
+		err(2, NULL);
+	for (i = 0; i < exec->nr_nodes; i++)
+		if (calling[i])
+			locations[i] = node_location(out, sum, run, exec, i,
+						     true);
+	free(calling);
+	return locations;
+}
+
+/* Add the locations of a node's callers. */
+static void add_callers(struct out *out, const struct prf_exec *exec,
+			size_t node, const uint64_t *locations)
+{
+	uint32_t caller = exec->nodes[node].caller;
+
+	for (; caller && caller != PRF_CUT;
+	     caller = exec->nodes[caller - 1].caller)
+		if (locations[caller - 1])
+			add_location(out, locations[caller - 1]);
 }
 
 static void put_chains(struct out *out, const struct sum *sum,
 		       const struct prf *run, const struct prf_exec *exec,
 		       const struct labels *labels)
 {
+	uint64_t *locations = find_locations(out, sum, run, exec);
 	double period_ns = run->period_ns;
 	uint64_t below = 0;
 	size_t i;
@@ -443,18 +476,24 @@ static void put_chains(struct out *out, const struct sum *sum,
 		const struct prf_node *node = &exec->nodes[i];
 
 		if (node->count) {
-			add_chain(out, sum, run, exec, node, false);
+			add_location(out, node_location(out, sum, run, exec, i,
+							false));
+			add_callers(out, exec, i, locations);
 			end_sample(out, labels, node->count,
 				   node->count * period_ns);
 		}
 		if (node->below) {
-			add_location(out, sum, sum_whole(sum, SUM_OTHER), 0);
-			add_chain(out, sum, run, exec, node, true);
+			add_location(out, location(out, sum,
+					sum_whole(sum, SUM_OTHER), 0));
+			if (locations[i])
+				add_location(out, locations[i]);
+			add_callers(out, exec, i, locations);
 			end_sample(out, labels, node->below,
 				   node->below * period_ns);
 		}
 		below += node->below;
 	}
+	free(locations);
 	put_whole(out, sum, SUM_KERNEL, labels,
 		  prf_placed(exec, PRF_IN_KERNEL), period_ns);
 	put_whole(out, sum, SUM_OTHER, labels,
