@@ -56,10 +56,12 @@ static const struct format by_lines = {
 static const struct format annotated = { "annotated", print_annotated, NULL, 0 };
 
 #define OF_TREE (FORMAT_TREE | FORMAT_STATS | FORMAT_INLINED | FORMAT_CHAINS)
-static const struct format trees[] = {
-	{ "tree", print_tree, NULL, OF_TREE },
-	{ "callers", print_callers, NULL, OF_TREE },
-	{ "callees", print_callees, NULL, OF_TREE },
+static const struct format tree = { "tree", print_tree, NULL, OF_TREE };
+static const struct format callers = {
+	"callers", print_callers, NULL, OF_TREE
+};
+static const struct format callees = {
+	"callees", print_callees, NULL, OF_TREE
 };
 
 #define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))
@@ -281,11 +283,11 @@ static int parse_option(struct options *options, int letter)
 	case 'a':
 		return parse_view(options, &annotated, optarg);
 	case OPTION_TREE:
-		return parse_view(options, &trees[0], NULL);
+		return parse_view(options, &tree, NULL);
 	case OPTION_CALLERS:
-		return parse_view(options, &trees[1], optarg);
+		return parse_view(options, &callers, optarg);
 	case OPTION_CALLEES:
-		return parse_view(options, &trees[2], optarg);
+		return parse_view(options, &callees, optarg);
 	case OPTION_BUCKETS:
 		options->buckets = true;
 		return 0;
