@@ -275,7 +275,7 @@ static void profil_stack_find(struct profil_walker *walker)
 	if (!walker->stacks)
 		return;
 	walker->stacks--;
-	vma = find_vma(walker->mm, sp);
+	vma = vma_lookup(walker->mm, sp) ?: find_vma(walker->mm, sp);
 	if (!vma || (sp < vma->vm_start && !(vma->vm_flags & VM_GROWSDOWN)))
 		return;
 	/* Reading memory of a device may have effects. */

@@ -28,8 +28,18 @@ NEEDS_ROOT;
 
 #define CGROUPS	"/sys/fs/cgroup"
 
+/* Of the first version, without chains */
+#define FIRST_STATUS	offsetof(struct profil_watch_status, chains)
+
+#ifdef __x86_64__
+#define CHAIN_FLAGS	(PROFIL_WATCH_CHAINS | PROFIL_WATCH_CALL_SITES)
+#else
+#define CHAIN_FLAGS	0
+#endif
+
 #define ALL_FLAGS	(PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC | \
-			 PROFIL_WATCH_SEPARATE | PROFIL_WATCH_KERNEL_TEXT)
+			 PROFIL_WATCH_SEPARATE | PROFIL_WATCH_KERNEL_TEXT | \
+			 CHAIN_FLAGS)
 
 /* --- requests: a child that can be watched, and a file that has no watch */
 
@@ -273,7 +283,7 @@ TEST_F(request, of_status_with_bad_memory)
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, requests[i], -8L));
 		EXPECT_ERROR(EFAULT, ioctl(self->fd, requests[i], page));
-		for (uint32_t size = 0; size < sizeof(status); size++) {
+		for (uint32_t size = 0; size < FIRST_STATUS; size++) {
 			status.size = size;
 			EXPECT_ERROR(EINVAL, ioctl(self->fd, requests[i],
 						   &status));

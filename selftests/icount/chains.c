@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chains.c - what a tick costs that is counted by chain of callers
+ *
+ * The cost of a tick is the CPU time that the same work takes longer with a
+ * watch. Time counts instructions, 2 ns each.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "watch.h"
+#include "chains.h"
+
+#define PERIOD_NS	(97 * 1000)
+
+#define CALLED() __asm__ volatile("" : : : "memory")
+
+/* A fifth of a second if time counts instructions. */
+static void spin(int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+		__asm__ volatile(".rept 500\n\tnop\n\t.endr");
+}
+
+OWN_TEXT(straight) void straight(int depth)
+{
+	if (depth)
+		straight(depth - 1);
+	else
+		spin(200000);
+	CALLED();
+}
+
+/* The last frames are others in each tick. */
+OWN_TEXT(back_and_forth) void back_and_forth(int depth)
+{
+	if (depth > 2) {
+		back_and_forth(depth - 1);
+	} else if (depth == 2) {
+		for (int i = 0; i < 8000; i++)
+			back_and_forth(i % 2);
+	} else if (depth) {
+		back_and_forth(0);
+	} else {
+		spin(25);
+	}
+	CALLED();
+}
+
+static uint64_t work_ns(void (*function)(int depth), int depth)
+{
+	uint64_t begin = thread_cpu_ns();
+
+	function(depth);
+	return thread_cpu_ns() - begin;
+}
+
+/* Return: instructions of a tick. */
+static double tick_cost(struct __test_metadata *_metadata,
+			void (*function)(int depth), int depth, uint32_t flags)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), flags);
+	struct profil_watch_status begun, status;
+	uint64_t plain_ns = work_ns(function, depth), ns;
+	struct watch watch;
+	double cost;
+
+	request.period_ns = PERIOD_NS;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	if (flags)
+		ASSERT_EQ(0, load_own_callers(&watch));
+	/* So that all buckets are there */
+	work_ns(function, depth);
+	begun = watch_status(&watch);
+	ns = work_ns(function, depth);
+	status = watch_stop(&watch);
+	EXPECT_SOUND(&watch, &status);
+	EXPECT_LT(0.9 * plain_ns / PERIOD_NS, status.ticks - begun.ticks);
+	if (flags)
+		EXPECT_LT(0.95 * (status.ticks - begun.ticks),
+			  status.chains[PROFIL_CHAIN_COMPLETE] -
+			  begun.chains[PROFIL_CHAIN_COMPLETE]);
+	cost = ((double)ns - plain_ns) / (status.ticks - begun.ticks) / 2;
+	TH_LOG("%s, depth %d, flags %#x: %.0f instructions",
+	       function == straight ? "straight" : "back and forth", depth,
+	       flags, cost);
+	watch_end(&watch);
+	return cost;
+}
+
+/*
+ * A tick with the same chain as the last one compares a word or two for each
+ * frame. A walk takes ten times as much.
+ */
+TEST(the_same_chain_is_compared)
+{
+	double flat = tick_cost(_metadata, straight, 10, 0);
+	double few = tick_cost(_metadata, straight, 10, PROFIL_WATCH_CHAINS);
+	double more = tick_cost(_metadata, straight, 40, PROFIL_WATCH_CHAINS);
+	double most = tick_cost(_metadata, straight, 100, PROFIL_WATCH_CHAINS);
+
+	EXPECT_GT(3 * flat, few);
+	EXPECT_GT(40 * 30, more - few);
+	EXPECT_GT(40 * 60, most - more);
+}
+
+/* Only the frames that are others are walked. */
+TEST(what_differs_is_walked)
+{
+	double few = tick_cost(_metadata, back_and_forth, 10,
+			       PROFIL_WATCH_CHAINS);
+	double more = tick_cost(_metadata, back_and_forth, 100,
+				PROFIL_WATCH_CHAINS);
+
+	EXPECT_GT(40 * 90, more - few);
+}
+
+TEST_HARNESS_MAIN
