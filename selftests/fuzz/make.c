@@ -327,7 +327,9 @@ static uint64_t make_watch(struct arena *arena, __u64 *state,
 	};
 
 	watch.id = make_id(state, targets, watch.target);
-	watch.flags = number_below(state, 16);
+	watch.flags = number_below(state, 64);
+	if (!once_in(state, 4) && !(watch.flags & PROFIL_WATCH_CHAINS))
+		watch.flags &= ~PROFIL_WATCH_CALL_SITES;
 	if (watch.target != PROFIL_WATCH_PROCESS)
 		watch.flags &= ~(PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC);
 	if (once_in(state, 2))
@@ -339,13 +341,47 @@ static uint64_t make_watch(struct arena *arena, __u64 *state,
 	return put_structure(arena, state, &watch, sizeof(watch));
 }
 
+const struct fuzz_callers fuzz_callers = {
+	.head = { .blocks = 1, .rows = 1, .rules = 1 },
+	.index = { { 0, 0 }, { 1, 0 } },
+	.rule = { .cfa = PROFIL_UNWIND_SP, .offset = 8 },
+};
+
+static uint64_t make_callers(struct arena *arena, __u64 *state)
+{
+	struct fuzz_callers callers = fuzz_callers;
+	uint64_t where = arena_place(arena, state, sizeof(callers));
+
+	if (once_in(state, 4))
+		spoil(state, &callers, sizeof(callers));
+	arena_poke(arena, where, &callers, sizeof(callers));
+	return where;
+}
+
+/* A descriptor that any number names may be that of anything. */
+static uint64_t make_unwind(struct arena *arena, __u64 *state,
+			    const struct fuzz_targets *targets)
+{
+	const int32_t fds[] = { -1, targets->file, targets->cgroup, -2, 999 };
+	struct profil_watch_unwind unwind = {
+		.size = make_size(state, sizeof(unwind)),
+		.bytes = sizeof(fuzz_callers),
+		.table = make_callers(arena, state),
+	};
+
+	if (once_in(state, 4))
+		spoil(state, &unwind, sizeof(unwind));
+	unwind.fd = ONE_OF(fds, state);
+	return put_structure(arena, state, &unwind, sizeof(unwind));
+}
+
 /* Return: the next call of those that watches have. */
 struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
 				  const struct fuzz_targets *targets)
 {
 	size_t size = sizeof(struct profil_watch_status);
 
-	switch (number_below(state, 8)) {
+	switch (number_below(state, 12)) {
 	case 0:
 		return (struct attempt) { PROFIL_IOC_WATCH_STOP, 0 };
 	case 1:
@@ -355,6 +391,12 @@ struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
 	case 3:
 		return (struct attempt) { PROFIL_IOC_WATCH_STATUS,
 					  make_results(arena, state, size) };
+	case 4:
+	case 5:
+	case 6:
+	case 7:
+		return (struct attempt) { PROFIL_IOC_WATCH_UNWIND,
+					  make_unwind(arena, state, targets) };
 	default:
 		return (struct attempt) { PROFIL_IOC_WATCH,
 					  make_watch(arena, state, targets) };

@@ -22,14 +22,27 @@ struct attempt {
  * @processes: PIDs of processes that can be watched
  * @nr_processes: their number
  * @cgroup: descriptor of a cgroup
+ * @file: descriptor of a regular file
  * @user: the caller's user ID
  */
 struct fuzz_targets {
 	uint32_t processes[4];
 	uint32_t nr_processes;
 	uint32_t cgroup;
+	uint32_t file;
 	uint32_t user;
 };
+
+/* The smallest table of callers. */
+struct fuzz_callers {
+	struct profil_unwind_head head;
+	struct profil_unwind_index index[2];
+	struct profil_unwind_row row;
+	uint32_t padding;
+	struct profil_unwind_rule rule;
+};
+
+extern const struct fuzz_callers fuzz_callers;
 
 struct attempt fuzz_attempt(struct arena *arena, __u64 *state);
 struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,

@@ -15,12 +15,14 @@
 
 #define WATCH_SIZE	56
 #define STATUS_SIZE	184
+#define UNWIND_SIZE	24
 
 /* Of the first version */
 #define STATUS_FIRST	112
 
 _Static_assert(sizeof(struct profil_watch) == WATCH_SIZE, "size");
 _Static_assert(sizeof(struct profil_watch_status) == STATUS_SIZE, "size");
+_Static_assert(sizeof(struct profil_watch_unwind) == UNWIND_SIZE, "size");
 
 /* Results that contradict the header: no error number. */
 #define WRONG		(-1000)
@@ -53,6 +55,9 @@ static int check_request(const struct watch_model *model,
 	if (watch->flags & of_process && watch->target != PROFIL_WATCH_PROCESS)
 		return -EINVAL;
 	if (watch->target == PROFIL_WATCH_MACHINE && watch->id)
+		return -EINVAL;
+	if (watch->flags & PROFIL_WATCH_CALL_SITES &&
+	    !(watch->flags & PROFIL_WATCH_CHAINS))
 		return -EINVAL;
 	if (watch->target == PROFIL_WATCH_USER && watch->id == UINT32_MAX)
 		return -EINVAL;
@@ -90,14 +95,20 @@ static uint64_t rounded_up(uint64_t number)
 	return power;
 }
 
+static uint64_t bucket_size(const struct profil_watch *watch)
+{
+	return watch->flags & PROFIL_WATCH_CHAINS ?
+	       sizeof(struct profil_watch_bucket) :
+	       offsetof(struct profil_watch_bucket, caller);
+}
+
 /* The least size of a table. */
 static uint64_t table_size(const struct profil_watch *watch)
 {
 	return sizeof(struct profil_watch_table) +
 	       watch->images * (uint64_t)sizeof(struct profil_watch_image) +
 	       watch->objects * (uint64_t)sizeof(struct profil_watch_object) +
-	       rounded_up(watch->buckets) *
-	       offsetof(struct profil_watch_bucket, caller) + watch->names;
+	       rounded_up(watch->buckets) * bucket_size(watch) + watch->names;
 }
 
 /*
@@ -193,6 +204,63 @@ static bool is_granted(const struct watch_model *model,
 	       granted->map_size >= table_size(granted);
 }
 
+/* A table that is not the one that fuzz_watch_attempt() makes is malformed. */
+static int check_unwind(const struct watch_model *model,
+			const struct model_file *file,
+			const struct profil_watch_unwind *unwind, int error)
+{
+	struct fuzz_callers table;
+
+	if (!file->had || file->state != PROFIL_STATE_ON ||
+	    !(file->as.flags & PROFIL_WATCH_CHAINS) || !unwind->bytes ||
+	    unwind->bytes > PROFIL_UNWIND_MAX)
+		return -EINVAL;
+	/* How much memory the user's watches have is the device's business */
+	if (error == EAGAIN && !model->perfmon)
+		return -EAGAIN;
+	if (!arena_readable(model->arena, unwind->table, unwind->bytes))
+		return -EFAULT;
+	if (unwind->bytes != sizeof(table))
+		return -EINVAL;
+	arena_get(model->arena, unwind->table, &table, sizeof(table));
+	return memcmp(&table, &fuzz_callers, sizeof(table)) ? -EINVAL : 0;
+}
+
+/* Which file, and whether it has a table already. */
+static int check_object(const struct watch_model *model,
+			struct model_file *file,
+			const struct profil_watch_unwind *unwind, int error)
+{
+	bool *has_table = unwind->fd == -1 ? &file->has_vdso_table :
+					     &file->has_file_table;
+
+	if (unwind->fd == model->targets.cgroup)
+		return -EINVAL;
+	if (unwind->fd != -1 && unwind->fd != model->targets.file)
+		return -EBADF;
+	if (*has_table)
+		return -EEXIST;
+	/* Files of the processes may be in the way */
+	if (unwind->fd != -1 && error == ENOSPC)
+		return -ENOSPC;
+	*has_table = true;
+	file->tables++;
+	return 0;
+}
+
+static int request_unwind(struct watch_model *model, struct model_file *file,
+			  uint64_t arg, int error)
+{
+	struct profil_watch_unwind unwind;
+	int due;
+
+	due = model_copy_in(model->arena, arg, &unwind, UNWIND_SIZE,
+			    UNWIND_SIZE);
+	if (!due)
+		due = check_unwind(model, file, &unwind, error);
+	return due ?: check_object(model, file, &unwind, error);
+}
+
 static int check_watch(struct watch_model *model, struct model_file *file,
 		       const struct profil_watch *watch, uint64_t arg,
 		       int error)
@@ -271,7 +339,7 @@ static bool is_status(const struct model_file *file,
 	       status->objects >= PROFIL_OBJECT_FILES &&
 	       status->objects <= file->as.objects &&
 	       status->buckets <= file->as.buckets &&
-	       status->names <= file->as.names && !status->tables &&
+	       status->names <= file->as.names && status->tables == file->tables &&
 	       is_monotonic(&file->last, status);
 }
 
@@ -332,6 +400,8 @@ int watch_model_request(struct watch_model *model, struct model_file *file,
 	switch (attempt->request) {
 	case PROFIL_IOC_WATCH:
 		return request_watch(model, file, attempt->arg, error);
+	case PROFIL_IOC_WATCH_UNWIND:
+		return request_unwind(model, file, attempt->arg, error);
 	case PROFIL_IOC_WATCH_STATUS:
 		return request_status(model, file, attempt->arg, error);
 	case PROFIL_IOC_WATCH_STOP:

@@ -17,6 +17,9 @@
  * @had: it has had a watch
  * @as: the request, as it was granted
  * @last: last status of its watch
+ * @tables: that its watch has
+ * @has_vdso_table: one for the vDSO
+ * @has_file_table: one for &struct fuzz_targets.file
  */
 struct model_file {
 	bool write_only;
@@ -24,6 +27,9 @@ struct model_file {
 	bool had;
 	struct profil_watch as;
 	struct profil_watch_status last;
+	uint32_t tables;
+	bool has_vdso_table;
+	bool has_file_table;
 };
 
 #define MODEL_FILES	3

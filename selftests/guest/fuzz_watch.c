@@ -38,9 +38,9 @@ NEEDS_ROOT;
 #define CGROUP		"/sys/fs/cgroup"
 #define ERRNOS		134
 
-enum { WATCH, STATUS, STOP, KINDS };
+enum { WATCH, STATUS, STOP, UNWIND, KINDS };
 
-static const char *const kinds[] = { "WATCH", "STATUS", "STOP" };
+static const char *const kinds[] = { "WATCH", "STATUS", "STOP", "UNWIND" };
 
 FIXTURE(fuzz) {
 	int fds[MODEL_FILES];
@@ -121,6 +121,7 @@ FIXTURE_SETUP(fuzz)
 	targets->processes[3] = 1;
 	targets->nr_processes = 4;
 	targets->cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	targets->file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	targets->user = variant->user;
 }
 
@@ -136,7 +137,8 @@ FIXTURE_TEARDOWN(fuzz)
 static int kind_of(unsigned int request)
 {
 	return request == PROFIL_IOC_WATCH ? WATCH :
-	       request == PROFIL_IOC_WATCH_STATUS ? STATUS : STOP;
+	       request == PROFIL_IOC_WATCH_STATUS ? STATUS :
+	       request == PROFIL_IOC_WATCH_STOP ? STOP : UNWIND;
 }
 
 static void explain(struct __test_metadata *_metadata,
@@ -186,6 +188,7 @@ static void expect_every_error(struct __test_metadata *_metadata,
 {
 	static const int of_all[] = { 0, EFAULT, EINVAL, E2BIG };
 	static const int of_watch[] = { EACCES, ESRCH, EBADF, EBUSY, EPERM };
+	static const int of_unwind[] = { EBADF, EEXIST };
 
 	for (int kind = 0; kind < KINDS; kind++)
 		for (int error = 0; error < ERRNOS; error++)
@@ -199,6 +202,10 @@ static void expect_every_error(struct __test_metadata *_metadata,
 			EXPECT_LT(0, self->seen[kind][of_all[i]]);
 	for (int i = 0; i < 5 - is_root; i++)
 		EXPECT_LT(0, self->seen[WATCH][of_watch[i]]);
+#ifdef __x86_64__
+	for (int i = 0; i < 2; i++)
+		EXPECT_LT(0, self->seen[UNWIND][of_unwind[i]]);
+#endif
 }
 
 TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)

@@ -683,6 +683,13 @@ static uint64_t to_nothing(uint64_t *frames, uint64_t code)
 	return 0;
 }
 
+static uint64_t to_a_caller(uint64_t *frames, uint64_t code)
+{
+	frames[0] = 0;
+	frames[1] = code;
+	return (uintptr_t)frames;
+}
+
 static uint64_t to_itself(uint64_t *frames, uint64_t code)
 {
 	frames[0] = (uintptr_t)frames;
@@ -756,6 +763,7 @@ static uint64_t to_the_last_word(uint64_t *frames, uint64_t code)
 
 static const struct lie lies[] = {
 	{ "no frame", to_nothing, PROFIL_CHAIN_COMPLETE },
+	{ "a caller", to_a_caller, PROFIL_CHAIN_COMPLETE },
 	{ "a frame that points to itself", to_itself, PROFIL_CHAIN_ASTRAY },
 	{ "two that point to each other", to_each_other, PROFIL_CHAIN_ASTRAY },
 	{ "very many", to_very_many, PROFIL_CHAIN_DEEP },
@@ -796,6 +804,49 @@ TEST_F(chains, of_stacks_that_lie)
 			  self->status.chains[lies[i].end]);
 		watch_end(&self->watch);
 	}
+}
+
+/*
+ * Code for both modes: mov %rsp, %rax; mov %rsi, %rsp; push %rax;
+ * lcall *(%rdx); pop %rsp; ret; and, in 32-bit mode, 1: dec %edi; jnz 1b; lret
+ */
+static const unsigned char far_code[] = {
+	0x48, 0x89, 0xe0, 0x48, 0x89, 0xf4, 0x50, 0xff, 0x1a, 0x5c, 0xc3,
+	0xff, 0xcf, 0x75, 0xfc, 0xcb,
+};
+#define FAR_SPIN	11
+#define USER32_CS	0x23
+
+/* In 32-bit mode, on a stack and in code below 4 GiB. */
+static int run_32_bits(void *ns)
+{
+	unsigned char *low = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE |
+				  PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS |
+				  MAP_32BIT, -1, 0);
+	struct { uint32_t offset; uint16_t selector; } *target =
+		(void *)(low + PAGE);
+	uint64_t end = thread_cpu_ns() + (uintptr_t)ns;
+
+	if (low == MAP_FAILED)
+		return 1;
+	memcpy(low, far_code, sizeof(far_code));
+	target->offset = (uintptr_t)low + FAR_SPIN;
+	target->selector = USER32_CS;
+	while (thread_cpu_ns() < end)
+		((void (*)(uint64_t, void *, void *))(uintptr_t)low)(
+			100000, low + 2 * PAGE, target);
+	return 0;
+}
+
+TEST_F(chains, of_32_bit_programs)
+{
+	begin(_metadata, self, run_32_bits, (void *)WORK_NS, 0);
+	finish(_metadata, self);
+	EXPECT_LT(0.5 * self->status.counted,
+		  self->status.chains[PROFIL_CHAIN_NO_RULE]);
+	EXPECT_LE(self->status.chains[PROFIL_CHAIN_NO_RULE],
+		  ticks_with_caller(&self->watch, PROFIL_OBJECT_ANONYMOUS,
+				    false) + self->status.kernel);
 }
 
 static char *absent_stack;
