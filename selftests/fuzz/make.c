@@ -341,15 +341,13 @@ static uint64_t make_watch(struct arena *arena, __u64 *state,
 	return put_structure(arena, state, &watch, sizeof(watch));
 }
 
-const struct fuzz_callers fuzz_callers = {
-	.head = { .blocks = 1, .rows = 1, .rules = 1 },
-	.index = { { 0, 0 }, { 1, 0 } },
-	.rule = { .cfa = PROFIL_UNWIND_SP, .offset = 8 },
-};
-
 static uint64_t make_callers(struct arena *arena, __u64 *state)
 {
-	struct fuzz_callers callers = fuzz_callers;
+	struct fuzz_callers callers = {
+		.head = { .blocks = 1, .rows = 1, .rules = 1 },
+		.index = { { 0, 0 }, { 1, 0 } },
+		.rule = { .cfa = PROFIL_UNWIND_SP, .offset = 8 },
+	};
 	uint64_t where = arena_place(arena, state, sizeof(callers));
 
 	if (once_in(state, 4))
@@ -365,7 +363,7 @@ static uint64_t make_unwind(struct arena *arena, __u64 *state,
 	const int32_t fds[] = { -1, targets->file, targets->cgroup, -2, 999 };
 	struct profil_watch_unwind unwind = {
 		.size = make_size(state, sizeof(unwind)),
-		.bytes = sizeof(fuzz_callers),
+		.bytes = sizeof(struct fuzz_callers),
 		.table = make_callers(arena, state),
 	};
 

@@ -42,8 +42,6 @@ struct fuzz_callers {
 	struct profil_unwind_rule rule;
 };
 
-extern const struct fuzz_callers fuzz_callers;
-
 struct attempt fuzz_attempt(struct arena *arena, __u64 *state);
 struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
 				  const struct fuzz_targets *targets);
