@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * profil_chains.c - tools/profil knows what called what
+ *
+ * Without the module the same tests use perf_event_open(), if it is permitted.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "tool.h"
+#include "tool_fixture.h"
+
+/* Is a frame's bucket in a function of a file whose path has @path? */
+static bool is_in(const struct prf_exec *exec, const struct prf_node *node,
+		  const char *path, const struct function *function)
+{
+	const struct prf_dso *dso;
+	uint64_t offset;
+
+	if (node->dso == PRF_NODE_KERNEL)
+		return false;
+	dso = &exec->dsos[node->dso];
+	offset = dso->pgoff + node->offset;
+	return strstr(dso->path, path) &&
+		offset + dso->bucket_bytes > function->start &&
+		offset < function->end;
+}
+
+static const struct prf_node *caller_of(const struct prf_exec *exec,
+					const struct prf_node *node)
+{
+	return node->caller && node->caller != PRF_CUT ?
+		&exec->nodes[node->caller - 1] : NULL;
+}
+
+/* How often a function is in the chain of a frame */
+static unsigned int count_in_chain(const struct prf_exec *exec,
+				   const struct prf_node *node,
+				   const char *path,
+				   const struct function *function)
+{
+	unsigned int nr = 0;
+
+	while ((node = caller_of(exec, node)))
+		nr += is_in(exec, node, path, function);
+	return nr;
+}
+
+/* Ticks of a function that has been called so often by another one */
+static double ticks_called(const struct prf *prf, const char *path,
+			   const struct function *leaf,
+			   const struct function *caller, unsigned int times)
+{
+	uint64_t ticks = 0;
+	size_t i, j;
+
+	for (i = 0; i < prf->nr; i++) {
+		const struct prf_exec *exec = &prf->execs[i];
+
+		for (j = 0; j < exec->nr_nodes; j++)
+			if (is_in(exec, &exec->nodes[j], path, leaf) &&
+			    count_in_chain(exec, &exec->nodes[j], path,
+					   caller) == times)
+				ticks += exec->nodes[j].count;
+	}
+	return ticks;
+}
+
+/*
+ * Check the ticks of "leaf" that a function has called. Some are the kernel's,
+ * and some came when nothing could be said of the stack.
+ */
+#define EXPECT_CALLED(name, times) do { \
+	struct function leaf = function_of(self->run.said, "leaf", 0); \
+	struct function caller = function_of(self->run.said, name, 0); \
+	double due = caller.ns / self->run.prf.period_ns; \
+	double ticks = ticks_called(&self->run.prf, "caller", &leaf, \
+				    &caller, times); \
+	ASSERT_LT(0, caller.ns); \
+	TH_LOG("%s: %.0f of %.0f ticks", name, ticks, due); \
+	EXPECT_LT(0.6 * due / slack(), ticks); \
+	EXPECT_GT(1.2 * due + 20, ticks); \
+} while (0)
+
+static void log_ends(struct __test_metadata *_metadata, const struct prf *prf)
+{
+	int i;
+
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		if (prf->chains[i])
+			TH_LOG("%s: %llu", prf_endings[i].member,
+			       (unsigned long long)prf->chains[i]);
+}
+
+static uint64_t all_chains(const struct prf *prf)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < PRF_CHAIN_ENDS; i++)
+		sum += prf->chains[i];
+	return sum;
+}
+
+/*
+ * Few chains end for another reason than that memory or time was missing. The
+ * tables of this program and of its libraries were there before it began.
+ */
+#define EXPECT_WHOLE(prf) do { \
+	const uint64_t *ends = (prf)->chains; \
+	log_ends(_metadata, prf); \
+	EXPECT_TRUE((prf)->flags & PRF_FLAG_CHAINS); \
+	EXPECT_GE(all_chains(prf) / 50 + 5, \
+		  ends[PRF_CHAIN_NO_TABLE] + ends[PRF_CHAIN_NO_RULE] + \
+		  ends[PRF_CHAIN_ASTRAY] + ends[PRF_CHAIN_DEEP] + \
+		  ends[PRF_CHAIN_UNMAPPED]); \
+	EXPECT_LT(all_chains(prf) / 2, ends[PRF_CHAIN_COMPLETE]); \
+} while (0)
+
+TEST_F(tool, callers_have_their_shares)
+{
+	RUN("caller", "often", "seldom");
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_SUM(&self->run.prf.execs[0]);
+	EXPECT_CALLED("often", 1);
+	EXPECT_CALLED("seldom", 1);
+	EXPECT_WHOLE(&self->run.prf);
+}
+
+TEST_F(tool, a_function_calls_itself)
+{
+	RUN("caller", "inner");
+	EXPECT_EXIT(0);
+	EXPECT_CALLED("inner", 21);
+	EXPECT_WHOLE(&self->run.prf);
+}
+
+/* The whole profile has the ticks that the chains have. */
+TEST_F(tool, every_tick_has_a_chain)
+{
+	const struct prf_exec *exec;
+	uint64_t sum = 0;
+	size_t i;
+
+	RUN("caller", "seldom");
+	ASSERT_EQ(1, self->run.prf.nr);
+	exec = &self->run.prf.execs[0];
+	for (i = 0; i < exec->nr_nodes; i++)
+		sum += exec->nodes[i].count;
+	EXPECT_EQ(exec->counted, sum);
+	EXPECT_LT(0, sum);
+}
+
+TEST_F(tool, callers_by_where_they_call)
+{
+	struct function often, leaf;
+	const struct prf_exec *exec;
+	uint64_t ticks[2] = { 0 };
+	size_t i;
+
+	tool_run(&self->run, LIST("--call-sites"), "caller", LIST("often"));
+	EXPECT_EXIT(0);
+	EXPECT_TRUE(self->run.prf.flags & PRF_FLAG_CALL_SITES);
+	EXPECT_CALLED("often", 1);
+	ASSERT_EQ(1, self->run.prf.nr);
+	exec = &self->run.prf.execs[0];
+	often = function_of(self->run.said, "often", 0);
+	leaf = function_of(self->run.said, "leaf", 0);
+	for (i = 0; i < exec->nr_nodes; i++) {
+		const struct prf_node *caller = caller_of(exec, &exec->nodes[i]);
+
+		if (caller && is_in(exec, &exec->nodes[i], "caller", &leaf) &&
+		    is_in(exec, caller, "caller", &often))
+			ticks[exec->dsos[caller->dso].pgoff + caller->offset >
+			      often.start] += exec->nodes[i].count;
+	}
+	EXPECT_EQ(0, ticks[0]);
+	EXPECT_LT(0, ticks[1]);
+}
+
+TEST_F(tool, no_callers)
+{
+	size_t i;
+
+	tool_run(&self->run, LIST("--flat"), "caller", LIST("seldom"));
+	EXPECT_EXIT(0);
+	EXPECT_FALSE(self->run.prf.flags & PRF_FLAG_CHAINS);
+	EXPECT_EQ(0, all_chains(&self->run.prf));
+	for (i = 0; i < self->run.prf.nr; i++)
+		EXPECT_EQ(0, self->run.prf.execs[i].nr_nodes);
+	EXPECT_SUM(&self->run.prf.execs[0]);
+}
+
+/* Its table is not loaded before it starts. */
+TEST_F(tool, a_program_that_another_one_executes)
+{
+	char path[4096];
+
+	helper_path(path, sizeof(path), "caller");
+	RUN("/bin/sh", "-c", "\"$0\" often; \"$0\" often; exit 0", path);
+	EXPECT_EXIT(0);
+	ASSERT_LE(1, self->run.prf.nr);
+	EXPECT_CALLED("often", 1);
+	log_ends(_metadata, &self->run.prf);
+}
+
+/* A library that the program opens while it runs */
+TEST_F(tool, a_library_that_is_opened)
+{
+	const struct prf_exec *exec;
+	struct function first;
+	uint64_t all = 0, called = 0;
+	char path[4096];
+	size_t i;
+
+	helper_path(path, sizeof(path), "first.so");
+	RUN("opener", "open", path);
+	EXPECT_EXIT(0);
+	ASSERT_EQ(1, self->run.prf.nr);
+	exec = &self->run.prf.execs[0];
+	first = function_of(self->run.said, "first", 0);
+	for (i = 0; i < exec->nr_nodes; i++) {
+		const struct prf_node *node = &exec->nodes[i];
+		const struct prf_node *caller = caller_of(exec, node);
+
+		if (!is_in(exec, node, "first.so", &first))
+			continue;
+		all += node->count;
+		if (caller && strstr(exec->dsos[caller->dso].path, "opener"))
+			called += node->count;
+	}
+	log_ends(_metadata, &self->run.prf);
+	TH_LOG("%llu of %llu ticks", (unsigned long long)called,
+	       (unsigned long long)all);
+	EXPECT_LT(20, all);
+	EXPECT_LT(all / 2, called);
+}
+
+/* --- what runs already */
+
+static pid_t start_ever(int *output)
+{
+	char path[4096];
+	int ends[2];
+	pid_t child;
+
+	helper_path(path, sizeof(path), "caller");
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	child = fork();
+	if (!child) {
+		dup2(ends[1], STDOUT_FILENO);
+		execl(path, path, "ever", NULL);
+		_exit(99);
+	}
+	close(ends[1]);
+	*output = ends[0];
+	return child;
+}
+
+/* Attach to a program, and check that the function has callers. */
+#define ATTACH(...) do { \
+	struct function leaf; \
+	char line[128] = ""; \
+	int output; \
+	pid_t child = start_ever(&output); \
+	ASSERT_LT(0, child); \
+	ASSERT_LT(0, read(output, line, sizeof(line) - 1)); \
+	leaf = function_of(line, "leaf", 0); \
+	snprintf(pid, sizeof(pid), "%d", child); \
+	tool_run(&self->run, LIST(__VA_ARGS__, "--duration=3"), NULL, \
+		 NO_OPTIONS); \
+	kill(child, SIGKILL); \
+	waitpid(child, NULL, 0); \
+	close(output); \
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status)); \
+	log_ends(_metadata, &self->run.prf); \
+	EXPECT_LT(100 / slack(), ticks_with_callers(&self->run.prf, &leaf)); \
+} while (0)
+
+/* Ticks of the function in chains that have at least three callers */
+static double ticks_with_callers(const struct prf *prf,
+				 const struct function *leaf)
+{
+	const struct prf_node *caller;
+	uint64_t ticks = 0;
+	size_t i, j;
+	int nr;
+
+	for (i = 0; i < prf->nr; i++) {
+		const struct prf_exec *exec = &prf->execs[i];
+
+		for (j = 0; j < exec->nr_nodes; j++) {
+			if (!is_in(exec, &exec->nodes[j], "caller", leaf))
+				continue;
+			caller = &exec->nodes[j];
+			for (nr = 0; (caller = caller_of(exec, caller)); nr++)
+				;
+			ticks += nr >= 3 ? exec->nodes[j].count : 0;
+		}
+	}
+	return ticks;
+}
+
+TEST_F(tool, chains_of_a_process)
+{
+	char pid[16];
+
+	ATTACH("-p", pid);
+}
+
+#define NEED_MODULE() do { \
+	if (!tool_has_module()) \
+		SKIP(return, "no module"); \
+} while (0)
+
+TEST_F(tool, chains_of_a_user)
+{
+	char pid[16];
+
+	NEED_MODULE();
+	ATTACH("--user");
+}
+
+TEST_F(tool, chains_of_the_machine)
+{
+	char pid[16];
+
+	NEED_MODULE();
+	if (geteuid())
+		SKIP(return, "needs root");
+	ATTACH("-a");
+}
+
+TEST_HARNESS_MAIN
