@@ -209,6 +209,191 @@ def plain():
     return value("document.querySelector('details').open", True)
 
 
+FRAMES = """[...document.querySelectorAll("#flame-graph > div")]
+    .map((e) => [e.getAttribute("aria-label").split(":")[0],
+        Number(e.getAttribute("aria-level")), e.className])"""
+LABEL = "document.activeElement.getAttribute('aria-label')"
+DETAIL = "document.getElementById('flame-detail').textContent"
+
+
+def names_of_frames():
+    return [name for name, _, _ in browser.run(FRAMES)]
+
+
+def frame(name):
+    return f"#flame-graph > [aria-label^='{name}']"
+
+
+def press(*keys):
+    for key in keys:
+        browser.key(key, "\r" if key == "Enter" else "")
+
+
+def to_frames():
+    """Press Tab until the flame graph has the focus."""
+    tab_to("DIV", "everything")
+
+
+def zoom_click():
+    load()
+    assert browser.run(FRAMES)[:3] == [
+        ["everything", 1, "f0"], ["main (prog)", 2, "f1"],
+        ["work (prog)", 3, "f1"]], browser.run(FRAMES)
+    hidden = "document.getElementById('flame-all').hidden"
+    assert browser.run(hidden)
+    click(frame("work (prog)"))
+    value(LABEL, "work (prog): 51.9 % \u00b1 0.2, 81.000 s, "
+          "32.0 % in itself")
+    assert names_of_frames() == [
+        "everything", "main (prog)", "work (prog)", "work (prog)",
+        "sort (lib.so)", "[kernel]"], names_of_frames()
+    assert not browser.run(hidden)
+    # What called it has the whole width, and leads back
+    click(frame("main (prog)"))
+    value(LABEL, "main (prog): 100.0 % \u00b1 0.0, 156.101 s, "
+          "0.1 % in itself")
+    click("#flame-all")
+    value(DETAIL, "everything: 100.0 % \u00b1 0.0, 156.101 s")
+    return browser.run(hidden)
+
+
+def zoom_keys():
+    load()
+    to_frames()
+    press("ArrowDown", "ArrowDown")
+    assert browser.run(LABEL).startswith("work (prog): 51.9 %")
+    assert browser.run(DETAIL) == browser.run(LABEL)
+    press("ArrowRight")
+    assert browser.run(LABEL).startswith("idle (prog): 25.6 %")
+    press("ArrowLeft", "ArrowLeft", "ArrowDown")
+    assert browser.run(LABEL).startswith("work (prog): 19.2 %")
+    press("Enter")
+    assert browser.run(LABEL).startswith("work (prog): 19.2 %")
+    assert len(names_of_frames()) == 5, names_of_frames()
+    press("ArrowUp", "ArrowUp")
+    assert browser.run(LABEL).startswith("main (prog): 100.0 %")
+    press("Escape")
+    value(LABEL, "everything: 100.0 % \u00b1 0.0, 156.101 s")
+    assert len(names_of_frames()) > 5
+    press("ArrowDown", "Home")
+    # One item of the tree is in the order of Tab
+    return browser.run(LABEL).startswith("everything") and browser.run(
+        "document.querySelectorAll('#flame-graph [tabindex=\"0\"]').length"
+        ) == 1
+
+
+def upwards():
+    load()
+    place = "document.querySelector(\"" + frame("main (prog)") + \
+        "\").getBoundingClientRect().top - document.querySelector(\"" + \
+        frame("everything") + "\").getBoundingClientRect().top"
+    assert browser.run(place) > 0
+    tab_to("BUTTON", "Upwards")
+    press("Enter")
+    assert browser.run(place) < 0
+    to_frames()
+    press("ArrowUp")
+    assert browser.run(LABEL).startswith("main (prog)")
+    press("ArrowDown")
+    return browser.run(LABEL).startswith("everything")
+
+
+def callers():
+    load()
+    tab_to("BUTTON", "Callers")
+    press("Enter")
+    assert browser.run("document.activeElement.ariaPressed") == "true"
+    found = browser.run(FRAMES)
+    outermost = [name for name, level, _ in found if level == 2]
+    assert outermost[:4] == ["work (prog)", "sort (lib.so)", "idle (prog)",
+                             outermost[3]], found
+    # All time of work itself, then who called it: main, and itself
+    click(frame("work (prog): 38.4 %"))
+    value(LABEL, "work (prog): 38.4 % \u00b1 0.2, 60.000 s")
+    assert [(name, level) for name, level, _ in browser.run(FRAMES)] == [
+        ("everything", 1), ("work (prog)", 2), ("main (prog)", 3),
+        ("work (prog)", 3), ("main (prog)", 4)], browser.run(FRAMES)
+    tab_to("BUTTON", "Show everything")
+    return True
+
+
+def marks():
+    load()
+    tab_to("INPUT", "flame-search")
+    browser.call("Input.insertText", text="WORK")
+    # Those within each other once
+    value("document.getElementById('flame-found').textContent",
+          "2 frames, 51.9 % of the time")
+    marked = [name for name, _, kind in browser.run(FRAMES)
+              if kind == "marked"]
+    assert marked == ["work (prog)"] * 2, marked
+    browser.key("Escape")
+    value("document.getElementById('flame-found').textContent", "")
+    assert "marked" not in [kind for _, _, kind in browser.run(FRAMES)]
+    status = [n for n in tree() if n[0] == "status"]
+    return len(status) == 2
+
+
+def calls():
+    load()
+    found = [n for n in tree() if n[0] in ("tree", "treeitem")]
+    assert found[0][:2] == ("tree", "Functions, and what they call"), found[0]
+    items = found[1:]
+    assert all(n[2].get("level") for n in items), items
+    assert items[2][1].startswith("work (prog): 51.9 %"), items[2]
+    assert items[2][2]["level"] == 3 and items[2][2]["expanded"]
+    return [n[1] for n in items if n[2].get("focusable")] != []
+
+
+def widths():
+    for width in 1280, 360:
+        load(width)
+        left, right = browser.run("""(() => {
+            const box = document.getElementById("flame-graph")
+                .getBoundingClientRect();
+            return [box.left, box.right];
+        })()""")
+        boxes = browser.run("""[...document.querySelectorAll(
+            "#flame-graph > div")].map((e) => [
+                Number(e.ariaLevel), e.getBoundingClientRect().left,
+                e.getBoundingClientRect().right,
+                Number(/ ([0-9.]+) %/.exec(e.ariaLabel)[1])])""")
+        for level, start, end, percent in boxes:
+            assert left - 1 <= start < end <= right + 1
+            wide = (right - left) * percent / 100
+            assert abs(end - start - wide) < 1 + wide / 50, \
+                (level, start, end, wide)
+    return True
+
+
+def merged():
+    """compare has 1 ms of 156 s: it is seen when it alone is large"""
+    load()
+    return not any(name.startswith("compare") for name in names_of_frames())
+
+
+def changes():
+    load()
+    kinds = {(name, kind) for name, _, kind in browser.run(FRAMES)}
+    assert ("work (prog)", "fg3") in kinds, kinds
+    assert ("idle (prog)", "fs3") in kinds, kinds
+    assert ("everything", "fn") in kinds, kinds
+    click(frame("work (prog)"))
+    value(DETAIL, "work (prog): 61.7 %, before 51.9 %, 121.000 s, "
+          "45.9 % in itself")
+    return True
+
+
+def picture():
+    load(scripts=False)
+    assert browser.run("document.getElementById('flame-picture')"
+                       ".checkVisibility()")
+    assert not browser.run("document.getElementById('flame-tools')"
+                           ".checkVisibility()")
+    return browser.run("document.querySelectorAll('#flame-picture rect')"
+                       ".length") > 5
+
+
 def significant():
     load()
     assert browser.run(SORTED) == [["Beyond chance", "descending"]]

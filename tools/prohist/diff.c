@@ -16,6 +16,10 @@
 
 #define LEVEL	0.05
 
+/* Largest number of standard errors looked for, and halvings to find one */
+#define FARTHEST	40
+#define HALVINGS	60
+
 static int by_name(const void *a, const void *b)
 {
 	const struct diff_item *c = a, *d = b;
@@ -191,32 +195,56 @@ static void free_list(struct diff_list *list)
 	free(list->times);
 }
 
-/* Probability of at least this difference if the shares are the same. */
-static double chance(const struct diff_item *item, const double shares[2],
-		     const double weight[2])
+/**
+ * diff_error() - standard error of the change of a share, if it has not changed
+ * @diff: the comparison
+ * @ns: CPU time before and after that has the share, in ns
+ */
+double diff_error(const struct diff *diff, const double ns[2])
 {
-	double both = (shares[0] * weight[0] + shares[1] * weight[1]) /
-		(weight[0] + weight[1]);
-	double error = sqrt(fmax(both * (1 - both), 0) *
-			    (1 / weight[0] + 1 / weight[1]));
+	const double *weight = diff->weight;
+	double both = 0;
+	int side;
 
-	return error > 0 ? erfc(fabs(item->share) / error / M_SQRT2) : 1;
+	for (side = 0; side < 2; side++)
+		both += ns[side] / diff->placed_ns[side] * weight[side] /
+			(weight[0] + weight[1]);
+	return sqrt(fmax(both * (1 - both), 0) *
+		    (1 / weight[0] + 1 / weight[1]));
+}
+
+/**
+ * diff_critical() - standard errors beyond which a change is no chance
+ * @tests: number of shares that are compared
+ */
+double diff_critical(size_t tests)
+{
+	double low = 0, high = FARTHEST, middle;
+	int i;
+
+	for (i = 0; i < HALVINGS; i++) {
+		middle = (low + high) / 2;
+		if (erfc(middle / M_SQRT2) > LEVEL / tests)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 static void find_changed(struct diff *diff)
 {
 	struct diff_list *list = &diff->functions;
+	double critical = diff_critical(list->nr);
 	size_t i;
 
 	for (i = 0; i < list->nr; i++) {
 		struct diff_item *item = &list->items[i];
-		const double shares[2] = {
-			diff_share(diff, item, 0), diff_share(diff, item, 1),
-		};
 
-		item->share = shares[1] - shares[0];
-		item->changed = chance(item, shares, diff->weight) <
-			LEVEL / list->nr;
+		item->share = diff_share(diff, item, 1) -
+			diff_share(diff, item, 0);
+		item->changed = fabs(item->share) >
+			critical * diff_error(diff, item->ns);
 	}
 }
 

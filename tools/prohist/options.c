@@ -38,6 +38,9 @@ static const struct format formats[] = {
 	{ "dos", write_dos, NULL,
 	  FORMAT_BINARY | FORMAT_DSO | FORMAT_FOREIGN },
 	{ "firefox", print_firefox, NULL, FORMAT_FOREIGN | FORMAT_CHAINS },
+	{ "flamegraph", print_flamegraph, diff_flamegraph,
+	  FORMAT_BINARY | FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_DIFF |
+	  FORMAT_CHAINS },
 	{ "folded", print_folded, NULL,
 	  FORMAT_FOREIGN | FORMAT_INLINED | FORMAT_CHAINS },
 	{ "gmon", write_gmon, NULL,
@@ -100,7 +103,8 @@ static const char help[] =
 	"                             or directories with several runs\n"
 	"      --fail-over=PERCENT    with --diff, exit with 1 if any CPU time grew by\n"
 	"                             more than PERCENT of all, 2 if that is unknown\n"
-	"  -f, --format=FORMAT        print text (default), csv, html, json or svg;\n"
+	"  -f, --format=FORMAT        print text (default), csv, flamegraph, html, json or\n"
+	"                             svg;\n"
 	"                             autofdo, bolt, callgrind, dos, firefox, folded,\n"
 	"                             gmon, perf, pprof or speedscope for other programs\n"
 	"      --html                 the same as --format=html\n"

@@ -47,6 +47,7 @@ const struct sum_dso *report_exact_dso(const struct report *report);
 int print_text(const struct report *report);
 int print_csv(const struct report *report);
 int print_json(const struct report *report);
+int print_flamegraph(const struct report *report);
 int print_folded(const struct report *report);
 int write_autofdo(const struct report *report);
 int write_bolt(const struct report *report);
@@ -65,6 +66,7 @@ int write_gmon(const struct report *report);
 int write_perf(const struct report *report);
 int write_pprof(const struct report *report);
 
+int diff_flamegraph(const struct diff *diff);
 int diff_text(const struct diff *diff);
 int diff_json(const struct diff *diff);
 int diff_html(const struct diff *diff);

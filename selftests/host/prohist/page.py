@@ -16,7 +16,7 @@ ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "header", "h1", "h2",
     "h3", "h4", "nav", "a", "main", "section", "table", "caption", "thead",
     "tbody", "tr", "th", "td", "div", "ul", "li", "p", "code", "small",
-    "strong", "svg", "rect", "article", "form", "label", "input", "button",
+    "strong", "svg", "rect", "g", "text", "article", "form", "label", "input", "button",
     "span", "details", "summary", "footer", "script"}
 
 

@@ -11,7 +11,7 @@
 #include "prohist/format/html/html.h"
 
 /* All rows, in bytes. */
-#define BUDGET	(800 << 10)
+#define BUDGET	(640 << 10)
 
 /* Shortest bar, in percent of the longest. */
 #define BAR_LEAST	1
@@ -103,7 +103,7 @@ static void write_heading(const struct html *html)
 /* The script shows the fields, which need it. */
 static void write_fields(const struct html *html)
 {
-	fputs("<form id=\"tools\" role=\"search\" aria-label=\"Functions\" hidden>\n"
+	fputs("<form id=\"tools\" class=\"tools\" role=\"search\" aria-label=\"Functions\" hidden>\n"
 	      "<label for=\"filter\">Filter by function or DSO</label>\n"
 	      "<input id=\"filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\">\n",
 	      html->out);

@@ -12,6 +12,7 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "prohist/format/flamegraph.h"
 #include "prohist/format/html/html.h"
 #include "prohist/format/svg/svg.h"
 
@@ -73,8 +74,8 @@ static void write_head(const struct html *html)
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
 	      out);
 	html_text(out, html->sides[0].sum->command);
-	fprintf(out, " - prohist</title>\n<style>\n%s%s</style>\n</head>\n",
-		css, svg_palette);
+	fprintf(out, " - prohist</title>\n<style>\n%s%s%s</style>\n</head>\n",
+		css, svg_palette, flamegraph_palette);
 }
 
 static void write_title(const struct html *html)
@@ -102,12 +103,12 @@ static void write_body(struct html *html, const struct html_part *listings)
 
 	fputs("<body>\n<header>\n", out);
 	write_title(html);
-	fputs("<nav aria-label=\"Contents\"><a href=\"#summary\">Summary</a> "
-	      "<a href=\"#dsos\">DSOs</a> <a href=\"#functions\">Functions</a> "
-	      "<a href=\"#listings\">Listings</a></nav>\n</header>\n<main>\n",
-	      out);
+	fprintf(out, "<nav aria-label=\"Contents\"><a href=\"#summary\">Summary</a> %s<a href=\"#dsos\">DSOs</a> <a href=\"#functions\">Functions</a> <a href=\"#listings\">Listings</a></nav>\n</header>\n<main>\n",
+		html_has_flame(html) ?
+		"<a href=\"#flame\">Flame graph</a> " : "");
 	html_summary(html);
 	html_programs(html);
+	html_flame(html);
 	html_dsos(html);
 	html_functions(html);
 	fwrite(listings->text, listings->size, 1, out);
@@ -165,6 +166,7 @@ int diff_html(const struct diff *diff)
 	struct html html = {
 		.out = stdout,
 		.nr_sides = 2,
+		.diff = diff,
 		.sides = {
 			{ "Before", sum_side(diff, 0, &sums[0]), diff->runs,
 			  diff->nr[0] },

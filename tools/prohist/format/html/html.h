@@ -9,6 +9,8 @@
 
 void html_summary(const struct html *html);
 void html_programs(const struct html *html);
+bool html_has_flame(const struct html *html);
+void html_flame(const struct html *html);
 void html_dsos(const struct html *html);
 void html_functions(const struct html *html);
 void html_listings(struct html *html, FILE *out);

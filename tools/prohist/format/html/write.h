@@ -41,6 +41,7 @@ struct html_function {
  * @out: output stream
  * @nr_sides: number of profiles, 1 or 2
  * @sides: the profiles
+ * @diff: their comparison, or NULL
  * @nr: number of functions
  * @functions: all functions, in the order of the table
  */
@@ -48,6 +49,7 @@ struct html {
 	FILE *out;
 	int nr_sides;
 	struct html_side sides[2];
+	const struct diff *diff;
 	size_t nr;
 	struct html_function *functions;
 };
