@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define REEXEC_IMAGES	250
+#define REEXEC_IMAGES	150
 
 /* What an image does at its end. */
 enum reexec_end {
