@@ -802,7 +802,7 @@ static void set_period(struct perf *perf)
 
 	if (session->asked_ns)
 		us = session->asked_ns / 1000;
-	session->period_ns = 1000 * draw_period_us(us);
+	session->period_ns = 1000 * perf_period_us(us);
 	perf->attr.sample_period = session->period_ns;
 }
 

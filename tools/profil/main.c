@@ -16,7 +16,7 @@
 #include "dos/dos_prf.h"
 #include "dos/questions.h"
 #include "profil/options.h"
-#include "profil/output.h"
+#include "profil/save.h"
 #include "profil/session.h"
 #include "profil/top.h"
 

@@ -80,12 +80,12 @@ static double least_slip(uint64_t period)
 }
 
 /**
- * draw_period_us() - draw a period
+ * perf_period_us() - draw a period
  * @about_us: wanted period, in microseconds, at least 60
  *
  * Return: a prime number of microseconds, within 10 percent of it.
  */
-uint64_t draw_period_us(uint64_t about_us)
+uint64_t perf_period_us(uint64_t about_us)
 {
 	uint64_t best = draw_prime(about_us), other;
 	int i;

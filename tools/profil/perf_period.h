@@ -7,6 +7,6 @@
 
 #include <stdint.h>
 
-uint64_t draw_period_us(uint64_t about_us);
+uint64_t perf_period_us(uint64_t about_us);
 
 #endif /* PERF_PERIOD_H */

@@ -5,7 +5,7 @@
 #ifndef ALIKE_H
 #define ALIKE_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
 /**
  * struct alike_dso - a DSO in any of several runs

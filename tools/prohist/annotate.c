@@ -188,6 +188,6 @@ int print_annotated(const struct report *report)
 	free(wanted);
 	if (found)
 		return result;
-	say_nearest(sum, report->function);
+	suggest_nearest(sum, report->function);
 	return -1;
 }

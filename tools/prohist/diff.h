@@ -5,9 +5,9 @@
 #ifndef DIFF_H
 #define DIFF_H
 
-#include "prohist/aggregate.h"
 #include "prohist/alike.h"
 #include "prohist/gate.h"
+#include "prohist/sum.h"
 #include "util/term.h"
 
 /**

@@ -5,7 +5,7 @@
 #ifndef LISTING_H
 #define LISTING_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 #include "symbolize/disasm.h"
 #include "symbolize/source.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 #include "util/xalloc.h"
 
 #define LEAST	65536

@@ -6,10 +6,10 @@
 #define REPORT_H
 
 #include "dos/dos_prf.h"
-#include "prohist/aggregate.h"
 #include "prohist/columns.h"
 #include "prohist/diff.h"
 #include "prohist/rows.h"
+#include "prohist/sum.h"
 #include "util/term.h"
 
 /**

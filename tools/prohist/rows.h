@@ -5,7 +5,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
 /* What ticks can be grouped by */
 #define ROW_COMM	1u

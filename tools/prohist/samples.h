@@ -5,7 +5,7 @@
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
 /**
  * struct sample - ticks of an exec in a bucket

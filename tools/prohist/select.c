@@ -437,6 +437,6 @@ int select_symbols(const struct selection *selection, struct prf *runs,
 		}
 	missing = search_end(&search);
 	if (missing)
-		say_nearest(sum, missing);
+		suggest_nearest(sum, missing);
 	return missing ? -1 : 0;
 }

@@ -5,7 +5,7 @@
 #ifndef SELECT_H
 #define SELECT_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
 /**
  * struct names - arguments of an option that can be repeated

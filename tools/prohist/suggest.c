@@ -84,11 +84,11 @@ static size_t nearest(const struct sum *sum, const char *wanted,
 }
 
 /**
- * say_nearest() - report that no function of a name has ticks
+ * suggest_nearest() - report that no function of a name has ticks
  * @sum: the sum with the functions
  * @wanted: the name
  */
-void say_nearest(const struct sum *sum, const char *wanted)
+void suggest_nearest(const struct sum *sum, const char *wanted)
 {
 	const char *names[NEAREST];
 	size_t nr = nearest(sum, wanted, names), i, size;

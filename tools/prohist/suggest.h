@@ -5,8 +5,8 @@
 #ifndef SUGGEST_H
 #define SUGGEST_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
-void say_nearest(const struct sum *sum, const char *wanted);
+void suggest_nearest(const struct sum *sum, const char *wanted);
 
 #endif /* SUGGEST_H */

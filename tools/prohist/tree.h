@@ -8,7 +8,7 @@
 #ifndef TREE_H
 #define TREE_H
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
 /* DSO of functions that are none */
 #define TREE_NO_DSO	UINT32_MAX

@@ -147,7 +147,7 @@ static int print_part(const struct report *report, const char *heading,
 	if (part.nr > 1) {
 		print(report, &part, heading, self);
 	} else {
-		say_nearest(report->sum, report->function);
+		suggest_nearest(report->sum, report->function);
 		result = -1;
 	}
 	tree_free(&part);

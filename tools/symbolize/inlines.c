@@ -10,7 +10,7 @@
 
 #include "symbolize/demangle.h"
 #include "symbolize/inlines.h"
-#include "symbolize/srcline.h"
+#include "symbolize/units.h"
 
 /* elfutils lacks this one. */
 #define DW_AT_GNU_discriminator	0x2136

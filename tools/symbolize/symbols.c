@@ -5,7 +5,7 @@
  * Uses elfutils libdwfl on the DSO's file, or on its separate debuginfo file,
  * when the process has ended. Offsets in a mapping become file offsets, and
  * with the file's segments link-time addresses. Code without a symbol is
- * delimited by .eh_frame_hdr, see eh_frame.c, and is named after its DSO and
+ * delimited by .eh_frame_hdr, see frames.c, and is named after its DSO and
  * address. What the file does not say, the profile may have stored.
  */
 #define _GNU_SOURCE
@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "symbolize/demangle.h"
-#include "symbolize/eh_frame.h"
-#include "symbolize/srcline.h"
+#include "symbolize/frames.h"
 #include "symbolize/symbols.h"
 #include "symbolize/symtab.h"
+#include "symbolize/units.h"
 #include "symbolize/vdso.h"
 #include "util/array.h"
 #include "util/file.h"

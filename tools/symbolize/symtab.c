@@ -8,7 +8,7 @@
  * symbol with a size is, one without, such as that of a function written in
  * assembly, extends up to the next symbol or the end of its section.
  *
- * Code without a symbol extends as far as eh_frame.c says, but not into a
+ * Code without a symbol extends as far as frames.c says, but not into a
  * symbol that has no entry in .eh_frame_hdr, such as a function written in
  * assembly.
  */

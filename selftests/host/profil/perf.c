@@ -29,7 +29,7 @@ TEST(periods_are_primes_near_the_wanted_one)
 
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		for (draw = 0; draw < 20; draw++) {
-			uint64_t period = draw_period_us(wanted[i]);
+			uint64_t period = perf_period_us(wanted[i]);
 
 			EXPECT_TRUE(is_prime(period));
 			EXPECT_LE(wanted[i] * 9 / 10, period);
@@ -40,11 +40,11 @@ TEST(periods_are_primes_near_the_wanted_one)
 
 TEST(periods_differ)
 {
-	uint64_t first = draw_period_us(10000);
+	uint64_t first = perf_period_us(10000);
 	int draw;
 
 	for (draw = 0; draw < 1000; draw++)
-		if (draw_period_us(10000) != first)
+		if (perf_period_us(10000) != first)
 			return;
 	EXPECT_TRUE(false);
 }
@@ -55,7 +55,7 @@ TEST(periods_keep_off_round_numbers)
 	int draw;
 
 	for (draw = 0; draw < 200; draw++) {
-		uint64_t period = draw_period_us(10000);
+		uint64_t period = perf_period_us(10000);
 
 		EXPECT_FALSE(period > 9985 && period < 10015);
 	}

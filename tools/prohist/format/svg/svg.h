@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 
 #define SVG_LEFT	32
 #define SVG_WIDTH	1136

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * output.c - write the profiles of a session
+ * save.c - write the profiles of a session
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "dos/dos_prf.h"
 #include "profil/keep.h"
-#include "profil/output.h"
+#include "profil/save.h"
 #include "util/term.h"
 
 /* Ticks with which the errors of shares are large */

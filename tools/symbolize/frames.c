@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * eh_frame.c - find functions without symbols
+ * frames.c - find functions without symbols
  *
  * Every DSO has a table of its functions' addresses for unwinding,
  * .eh_frame_hdr (Linux Standard Base), which strip leaves in place. The file is
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "symbolize/eh_frame.h"
+#include "symbolize/frames.h"
 
 #define VERSION_1		1
 #define COUNT_UDATA4		0x03

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * aggregate.c - sum up profiles, and find their functions
+ * sum.c - sum up profiles, and find their functions
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prohist/aggregate.h"
+#include "prohist/sum.h"
 #include "util/xalloc.h"
 
 static enum sum_class class_of(uint32_t kind)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * srcline.c - find source lines and inlined functions by compilation unit
+ * units.c - find source lines and inlined functions by compilation unit
  *
  * libdwfl finds the compilation unit of an address by .debug_aranges, a table
  * that gcc writes, but not clang and Go. This file uses the address ranges of
@@ -10,7 +10,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 
-#include "symbolize/srcline.h"
+#include "symbolize/units.h"
 #include "util/array.h"
 
 /* A range of addresses of a unit or a function, as in DWARF. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * aggregate.h - sums over profiles
+ * sum.h - sums over profiles
  */
-#ifndef AGGREGATE_H
-#define AGGREGATE_H
+#ifndef SUM_H
+#define SUM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -152,7 +152,7 @@ struct sum_missed {
  * @classes_ns: their CPU time
  * @nr_dsos: number of DSOs
  * @dsos: DSOs; after sum_finish() sorted by class, then by ticks, most first
- * @keys: finds a DSO; private to aggregate.c
+ * @keys: finds a DSO; private to sum.c
  * @nr_pieces: number of pieces of all DSOs
  * @nr_functions: number of functions
  * @functions: functions, sorted by ticks, most first
@@ -221,4 +221,4 @@ bool sum_called(const char *name, const char *wanted);
 const char *clock_name(uint32_t clock);
 void sum_free(struct sum *sum);
 
-#endif /* AGGREGATE_H */
+#endif /* SUM_H */

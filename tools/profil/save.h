@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * output.h - write the profiles of a session
+ * save.h - write the profiles of a session
  */
-#ifndef OUTPUT_H
-#define OUTPUT_H
+#ifndef SAVE_H
+#define SAVE_H
 
 #include "profil/session.h"
 
@@ -11,4 +11,4 @@ int save_check(struct session *session);
 void save_nothing(const struct session *session);
 int save_run(struct session *session);
 
-#endif /* OUTPUT_H */
+#endif /* SAVE_H */

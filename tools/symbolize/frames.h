@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * eh_frame.h - find functions without symbols
+ * frames.h - find functions without symbols
  */
-#ifndef EH_FRAME_H
-#define EH_FRAME_H
+#ifndef FRAMES_H
+#define FRAMES_H
 
 #include <gelf.h>
 #include <stdint.h>
@@ -11,4 +11,4 @@
 int frames_find(struct Elf *elf, uint64_t address, uint64_t *start,
 		uint64_t *end);
 
-#endif /* EH_FRAME_H */
+#endif /* FRAMES_H */

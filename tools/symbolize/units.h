@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * srcline.h - find source lines and inlined functions by compilation unit
+ * units.h - find source lines and inlined functions by compilation unit
  */
-#ifndef SRCLINE_H
-#define SRCLINE_H
+#ifndef UNITS_H
+#define UNITS_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -20,4 +20,4 @@ Dwarf_Die *units_inlined(const struct units *units, uint64_t address,
 			 const Dwarf_Die *function, size_t *nr);
 void units_free(struct units *units);
 
-#endif /* SRCLINE_H */
+#endif /* UNITS_H */
