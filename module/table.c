@@ -10,7 +10,8 @@
  * probe linearly, and give up after PROFIL_TABLE_PROBES: a table that is full,
  * or that somebody fills with collisions, costs no more than that.
  *
- * Context: see each function. Lock: watcher->lock, a leaf.
+ * Context: see each function. Lock: watcher->lock, a leaf; it is also taken with
+ * the scheduler's locks held, so nobody is woken under it.
  */
 #include <linux/cgroup.h>
 #include <linux/delay.h>
@@ -124,7 +125,6 @@ static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
 	smp_store_release(place, object);
 	/* Pairs with an acquire in user space, and in the worker. */
 	smp_store_release(&table->nr_objects, object + 1);
-	queue_work(profil_wq, &watcher->naming);
 	return object;
 }
 
@@ -138,6 +138,8 @@ static noinline u32 profil_file_add(struct profil_watcher *watcher,
 	raw_spin_lock_irqsave(&watcher->lock, flags);
 	object = profil_file_claim(watcher, file, inode, pid);
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
+	if (object != PROFIL_FULL)
+		queue_work(profil_wq, &watcher->naming);
 	return object;
 }
 
