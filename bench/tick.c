@@ -22,6 +22,7 @@
 
 #include "bench.h"
 #include "bpf_peer.h"
+#include "chains.h"
 
 /* Not in step with the kernel's own clock tick. */
 #define PERIOD_NS	97000
@@ -69,6 +70,29 @@ OWN_TEXT(work) static void work_in_kernel(int us)
 	for (; us > 0; us -= sizeof(zeros) / 500)
 		if (read_inline(fd, zeros, sizeof(zeros)) != sizeof(zeros))
 			die("/dev/zero: %m");
+}
+
+/* Work 26 frames deep, with those that call this one, and 56. */
+static __attribute__((noinline)) void descend(int frames, int us)
+{
+	if (frames)
+		descend(frames - 1, us);
+	else
+		work(us);
+	/* Not a jump, which would leave no frame */
+	asm volatile("" : : : "memory");
+}
+
+static void work_in_26(int us)
+{
+	descend(16, us);
+	asm volatile("" : : : "memory");
+}
+
+static void work_in_56(int us)
+{
+	descend(46, us);
+	asm volatile("" : : : "memory");
 }
 
 /* Source of the ticks. */
@@ -201,9 +225,12 @@ static void start_watch(const struct subject *subject)
 	watch_fd = profil_watch_open(&watch);
 	if (watch_fd < 0)
 		die("cannot start a watch: %m");
+	if (subject->flags & PROFIL_WATCH_CHAINS &&
+	    load_own_callers(&(struct watch){ .fd = watch_fd }))
+		die("cannot load tables of callers: %m");
 }
 
-static double watch_ticks(void)
+static double ticks_of_watch(void)
 {
 	struct profil_watch_status now = { .size = sizeof(now) };
 
@@ -217,7 +244,7 @@ static double watch_ticks(void)
 
 static double stop_watch(void)
 {
-	double ticks = watch_ticks();
+	double ticks = ticks_of_watch();
 
 	close(watch_fd);
 	remove_mappings();
@@ -316,7 +343,7 @@ static void measure(struct subject *subject, const char *floors)
 	if (subject->clock == PROFIL)
 		ticks = -(double)status_now().counts.ticks;
 	if (subject->clock == WATCH)
-		ticks = -watch_ticks();
+		ticks = -ticks_of_watch();
 	ns = monotonic_ns();
 	subject->work(LOOP_US);
 	ns = monotonic_ns() - ns;
@@ -342,6 +369,8 @@ static double error(const struct subject *subject, const struct subject *base)
 static struct subject bases[] = {
 	{ .work = work },
 	{ .work = work_in_kernel },
+	{ .work = work_in_26 },
+	{ .work = work_in_56 },
 	{ .clock = PROFIL, .work = work_and_ask, .period_ns = SECOND,
 	  .nr = 1, .width = 4 },
 };
@@ -381,6 +410,10 @@ static struct subject profil_subjects[] = {
 	WATCHED("tick-kernel", "watch-text", work_in_kernel, 30,
 		PROFIL_WATCH_PROCESS, PROFIL_WATCH_KERNEL_TEXT),
 	WATCHED("tick", "watch", work, 130, PROFIL_WATCH_PROCESS, 0),
+	WATCHED("tick", "watch-26-frames", work_in_26, 30,
+		PROFIL_WATCH_PROCESS, PROFIL_WATCH_CHAINS),
+	WATCHED("tick", "watch-56-frames", work_in_56, 30,
+		PROFIL_WATCH_PROCESS, PROFIL_WATCH_CHAINS),
 };
 
 /* bpf-other filters for process 1, which has none of the ticks. */

@@ -360,14 +360,16 @@ static uint64_t make_callers(struct arena *arena, __u64 *state)
 static uint64_t make_unwind(struct arena *arena, __u64 *state,
 			    const struct fuzz_targets *targets)
 {
-	const int32_t fds[] = { -1, targets->file, targets->cgroup, -2, 999 };
+	const int32_t fds[] = {
+		-1, -1, targets->file, targets->file, targets->cgroup, -2, 999,
+	};
 	struct profil_watch_unwind unwind = {
 		.size = make_size(state, sizeof(unwind)),
 		.bytes = sizeof(struct fuzz_callers),
 		.table = make_callers(arena, state),
 	};
 
-	if (once_in(state, 4))
+	if (once_in(state, 8))
 		spoil(state, &unwind, sizeof(unwind));
 	unwind.fd = ONE_OF(fds, state);
 	return put_structure(arena, state, &unwind, sizeof(unwind));
