@@ -156,6 +156,28 @@ void flame_add(struct flame *flame, const struct tree *tree, int side)
 	free(places);
 }
 
+/**
+ * flame_add_runs() - add the frames of all runs of a side, once for each side
+ * @flame: as for flame_add()
+ * @runs: the runs, which must remain
+ * @nr: number of runs
+ * @side: as for flame_add()
+ * @programs: whether the outermost frames are the names of programs
+ * @inlined: whether inlined functions have frames
+ */
+void flame_add_runs(struct flame *flame, const struct prf *runs, size_t nr,
+		    int side, bool programs, bool inlined)
+{
+	struct sum *sum = &flame->sums[side];
+	struct tree tree;
+
+	sum->callers = true;
+	sum_runs(sum, runs, nr, inlined);
+	tree_make(&tree, sum, runs, nr, programs);
+	flame_add(flame, &tree, side);
+	tree_free(&tree);
+}
+
 /* Callers are before what they call. */
 static void add_up(struct flame *flame)
 {
@@ -491,4 +513,6 @@ void flame_free(struct flame *flame)
 {
 	free(flame->frames);
 	free(flame->table);
+	sum_free(&flame->sums[0]);
+	sum_free(&flame->sums[1]);
 }

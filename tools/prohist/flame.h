@@ -65,6 +65,7 @@ struct flame_dso {
  * @gone_ns: CPU time before of frames that have none after, in ns
  * @critical: standard errors of a change from which it is beyond chance
  * @dsos: DSOs with colours
+ * @sums: sums of each side with callers, of flame_add_runs()
  * @slots: number of @table, a power of two
  * @table: finds frames by hash; private to flame.c
  */
@@ -80,12 +81,15 @@ struct flame {
 	double gone_ns;
 	double critical;
 	struct flame_dso dsos[FLAME_DSOS];
+	struct sum sums[2];
 	size_t slots;
 	uint32_t *table;
 };
 
 bool flame_has_programs(const struct prf *runs, size_t nr);
 void flame_add(struct flame *flame, const struct tree *tree, int side);
+void flame_add_runs(struct flame *flame, const struct prf *runs, size_t nr,
+		    int side, bool programs, bool inlined);
 void flame_finish(struct flame *flame, double least, size_t most);
 double flame_percent(const struct flame *flame, const struct flame_frame *frame,
 		     int side);

@@ -121,10 +121,9 @@ static enum status print_difference(const struct term *term,
 
 	if (!sums)
 		err(STATUS_TROUBLE, NULL);
-	for (i = 0; i < runs->nr; i++) {
-		sums[i].callers = options->format->flags & FORMAT_CHAINS;
+	/* Without callers: functions without ticks are not compared */
+	for (i = 0; i < runs->nr; i++)
 		sum_runs(&sums[i], &runs->list[i], 1, options->inlined);
-	}
 	diff_find(&diff);
 	if (diff.threshold > 0)
 		verdict_find(&diff);

@@ -154,7 +154,7 @@ bounded()
 	[ "$(stat -c %s "$dir/d.html")" -lt 2000000 ] &&
 		flame "$dir/d.html" page > "$dir/flame.txt" &&
 		[ "$(awk '{ sum += $NF } END { printf "%.0f", sum }' "$dir/flame.txt")" = \
-			"$((4000 * 3999 / 2 * 1000))" ]
+			"$((4000 * 3999 * 500))" ]
 }
 check 'the page is small, and has all time' bounded
 check 'and is well-formed' python3 "$here/page.py" "$dir/d.html" sound
@@ -227,6 +227,19 @@ both()
 check 'has the times of both' both
 check 'it is well-formed' python3 "$here/page.py" "$dir/g.html" sound
 check 'and loads nothing' python3 "$here/page.py" "$dir/g.html" alone
+
+# Callers without ticks of their own are no functions that are compared
+no_callers()
+{
+	"$prohist" --diff --format=json "$dir/called.prf" "$dir/called.prf" \
+		> "$dir/flame.txt" && lacks "$dir/flame.txt" '\[0, 0\]'
+}
+{
+	printf 'run 1000000 prog\n'
+	program prog
+	printf 'node 0 0 100 0\nnode 1 0 200 7\n'
+} | "$dir/compose" "$dir/called.prf"
+check 'callers are not compared' no_callers
 
 # Without chains
 make "$dir/flat.prf" "$known" 600 300 85

@@ -162,12 +162,13 @@ formats()
 	"$prohist" "${@:2}" "$dir/a.prf" "$dir/b.prf" 2> "$dir/formats.err"
 	has "$dir/formats.err" "^prohist: .* only with --format=$1\$"
 }
-check 'formats that compare' formats 'text, html and json' --diff --format=svg
+check 'formats that compare' formats 'text, html, json and flamegraph' --diff \
+	--format=svg
 check 'formats with verdicts' formats 'text and json' --diff --format=html \
 	--fail-over=2
 check 'formats with columns' formats 'text and csv' --format=svg --sort=comm
 check 'formats with inlined functions' formats \
-	'text, json, csv, folded and pprof' --format=svg --inline
+	'text, json, csv, flamegraph, folded and pprof' --format=svg --inline
 check 'status of standard input twice' status 2 - -
 check 'status of no directory' status 2 -o "$dir/no/a.out" "$dir/a.prf"
 check 'status of no format' status 2 --format=papyrus "$dir/a.prf"

@@ -310,20 +310,18 @@ int print_flamegraph(const struct report *report)
 int diff_flamegraph(const struct diff *diff)
 {
 	struct flame flame = { .diff = diff, .wide = 1 };
+	const struct prf *after = diff->runs + diff->nr[0];
 	size_t nr = diff->nr[0] + diff->nr[1], i;
 	bool programs = flame_has_programs(diff->runs, nr);
-	struct tree tree;
+	bool inlined = diff->sums->inlined;
 
 	for (i = 0; i < nr; i++)
 		if (!diff->sums[i].chains || !diff->placed[diff_side(diff, i)])
 			return complain();
-	for (i = 0; i < nr; i++) {
-		tree_make(&tree, &diff->sums[i], &diff->runs[i], 1, programs);
-		flame_add(&flame, &tree, diff_side(diff, i));
-		tree_free(&tree);
-	}
+	flame_add_runs(&flame, diff->runs, diff->nr[0], 0, programs, inlined);
+	flame_add_runs(&flame, after, diff->nr[1], 1, programs, inlined);
 	flame_finish(&flame, NARROWEST / SVG_WIDTH, MOST);
-	write_picture(&flame, diff->sums[diff->nr[0]].command);
+	write_picture(&flame, after->command);
 	flame_free(&flame);
 	return 0;
 }

@@ -218,21 +218,8 @@ static void write_graph(FILE *out, const struct flame *flame)
 	fputs("</section>\n", out);
 }
 
-/* Add the frames of a side, of whose runs a sum is made that has callers. */
-static void add_side(struct flame *flame, const struct html_side *side,
-		     int which, bool programs, struct sum *sum)
-{
-	struct tree tree;
-
-	sum->callers = true;
-	sum_runs(sum, side->runs, side->nr_runs, false);
-	tree_make(&tree, sum, side->runs, side->nr_runs, programs);
-	flame_add(flame, &tree, which);
-	tree_free(&tree);
-}
-
 static void find_frames(const struct html *html, struct flame *flame,
-			struct sum *sums, size_t most)
+			size_t most)
 {
 	bool programs = false;
 	int i;
@@ -246,7 +233,8 @@ static void find_frames(const struct html *html, struct flame *flame,
 		programs |= flame_has_programs(html->sides[i].runs,
 					       html->sides[i].nr_runs);
 	for (i = 0; i < html->nr_sides; i++)
-		add_side(flame, &html->sides[i], i, programs, &sums[i]);
+		flame_add_runs(flame, html->sides[i].runs,
+			       html->sides[i].nr_runs, i, programs, false);
 	flame_finish(flame, 0, most);
 }
 
@@ -264,17 +252,14 @@ bool html_has_flame(const struct html *html)
 /* Write the flame graph with no more frames than @most, if it fits. */
 static bool try(const struct html *html, size_t most)
 {
-	struct sum sums[2] = {};
 	size_t budget = BUDGET;
 	struct html_part part;
 	struct flame flame;
 
-	find_frames(html, &flame, sums, most);
+	find_frames(html, &flame, most);
 	html_part_begin(&part);
 	write_graph(part.out, &flame);
 	flame_free(&flame);
-	sum_free(&sums[0]);
-	sum_free(&sums[1]);
 	return html_part_fits(html->out, &part, &budget);
 }
 
