@@ -23,6 +23,7 @@
  */
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
@@ -285,14 +286,30 @@ static void profil_stack_find(struct profil_walker *walker)
 	stack->bytes = vma->vm_end - vma->vm_start - (sizeof(u64) - 1);
 }
 
-/* Context: in a section of user access. */
+/*
+ * Where to read a word that the stack has: a CPU that speculates that it has it
+ * reads no memory of the kernel either.
+ */
+static __always_inline u64 __user *
+profil_stack_word(const struct profil_stack *stack, u64 at)
+{
+	unsigned long offset = at - stack->start;
+
+	return (u64 __user *)(stack->start +
+			      array_index_nospec(offset, stack->bytes));
+}
+
+/*
+ * All words of a stack are aligned; a forged table learns nothing of the bytes of
+ * others. Context: in a section of user access.
+ */
 static __always_inline bool profil_stack_read(void *reader, u64 at, u64 *word)
 {
 	struct profil_stack *stack = reader;
 
-	if (unlikely(!profil_stack_has(stack, at)))
+	if (unlikely(!profil_stack_has(stack, at) || at % sizeof(u64)))
 		goto fault;
-	unsafe_get_user(*word, (u64 __user *)(unsigned long)at, fault);
+	unsafe_get_user(*word, profil_stack_word(stack, at), fault);
 	return true;
 fault:
 	stack->failed = true;
@@ -478,15 +495,17 @@ static __always_inline u32 profil_walk_compare(const struct profil_walker *walke
 		if (!frame->is_plain ||
 		    !profil_stack_has(stack, frame[1].sp - sizeof(u64)))
 			break;
-		unsafe_get_user(word, (u64 __user *)(unsigned long)
-				(frame[1].sp - sizeof(u64)), fault);
+		unsafe_get_user(word, profil_stack_word(stack, frame[1].sp -
+							       sizeof(u64)),
+				fault);
 		if (word != frame[1].pc)
 			break;
 		if (frame->bp_at) {
 			if (!profil_stack_has(stack, frame->bp_at))
 				break;
-			unsafe_get_user(word, (u64 __user *)(unsigned long)
-					frame->bp_at, fault);
+			unsafe_get_user(word, profil_stack_word(stack,
+								frame->bp_at),
+					fault);
 			if (word != frame[1].bp)
 				break;
 		}

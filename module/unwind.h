@@ -15,6 +15,7 @@
 #ifndef PROFIL_UNWIND_H
 #define PROFIL_UNWIND_H
 
+#include <linux/nospec.h>
 #include <linux/types.h>
 
 #include <linux/profil.h>
@@ -99,6 +100,8 @@ profil_unwind_rule(const struct profil_unwind_table *table, u64 offset)
 
 	if (offset < table->start || block >= table->blocks)
 		return NULL;
+	/* Anybody chooses offsets and tables, and CPUs speculate */
+	block = array_index_nospec(block, table->blocks);
 	begin = table->index[block].row;
 	end = table->index[block + 1].row;
 	while (begin < end) {
@@ -123,7 +126,8 @@ static inline u64
 profil_unwind_function(const struct profil_unwind_table *table, u64 offset)
 {
 	u32 at = offset - table->start;
-	u32 block = at >> PROFIL_UNWIND_SHIFT;
+	u32 block = array_index_nospec(at >> PROFIL_UNWIND_SHIFT,
+				       table->blocks);
 	u32 begin = table->index[block].function;
 	u32 end = table->index[block + 1].function;
 
