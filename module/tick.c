@@ -382,7 +382,9 @@ static bool profil_interval_update(struct profil_cpu *cpu,
 		on = on && profil_is_image_on(image) &&
 		     READ_ONCE(member->signal) == cpu->signal;
 	} else {
-		on = on && profil_current_session() ==
+		/* A thread that exits has left its memory, and runs on in it */
+		on = on && profil_on_session(profil_ctx_find(cpu->mm),
+					     current) ==
 			   profil_sink_session(interval->sink);
 	}
 	if (!on) {
