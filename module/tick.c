@@ -697,16 +697,30 @@ profil_interval_tick(struct profil_cpu *cpu, struct profil_interval *interval,
 	return interval->schedule.next;
 }
 
+/*
+ * A walk of a long stack may take longer than a period: as much time again is the
+ * program's, before the next interrupt. @now: moves on by so much
+ */
 static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
-					struct pt_regs *regs, u64 now)
+					struct pt_regs *regs, u64 *now)
 {
 	unsigned long open = cpu->open & ~BIT(PROFIL_SLOT_PROFILE);
 	u64 next = PROFIL_PARKED;
+	bool walked = false;
+	u64 after;
 
-	for (; open; open &= open - 1)
-		next = min(next, profil_interval_tick(cpu,
-						      &cpu->intervals[__ffs(open)],
-						      regs, now));
+	for (; open; open &= open - 1) {
+		struct profil_interval *interval =
+			&cpu->intervals[__ffs(open)];
+
+		walked |= profil_watcher_has_chains(profil_sink_watcher(interval->sink));
+		next = min(next, profil_interval_tick(cpu, interval, regs,
+						      *now));
+	}
+	if (walked) {
+		after = ktime_get_ns();
+		*now = after + (after - *now);
+	}
 	return next;
 }
 
@@ -725,7 +739,7 @@ static __always_inline void profil_tick(struct profil_cpu *cpu,
 					    &cpu->intervals[PROFIL_SLOT_PROFILE],
 					    regs, now);
 	if (unlikely(cpu->open & ~BIT(PROFIL_SLOT_PROFILE)))
-		next = min(next, profil_tick_watches(cpu, regs, now));
+		next = min(next, profil_tick_watches(cpu, regs, &now));
 	if (unlikely(cpu->armed == PROFIL_OFFLINE))
 		return;
 	cpu->armed = next == PROFIL_PARKED ? PROFIL_PARKED :
