@@ -51,9 +51,19 @@ static int profil_callers_copy(struct profil_callers *callers,
 static bool profil_callers_are_equal(const struct profil_callers *a,
 				     const struct profil_callers *b)
 {
-	return a->user == b->user && a->pages == b->pages &&
-	       a->hash == b->hash && a->bytes == b->bytes &&
-	       !memcmp(a->blob, b->blob, a->bytes);
+	u64 done, part;
+
+	if (a->user != b->user || a->pages != b->pages ||
+	    a->hash != b->hash || a->bytes != b->bytes)
+		return false;
+	for (done = 0; done < a->bytes; done += part) {
+		part = min_t(u64, a->bytes - done, PROFIL_CALLERS_PAUSE);
+		if (memcmp((void *)a->blob + done, (void *)b->blob + done,
+			   part))
+			return false;
+		cond_resched();
+	}
+	return true;
 }
 
 static void profil_callers_free(struct profil_callers *callers)
@@ -88,13 +98,19 @@ found:
 	return callers;
 }
 
-/* Return: memory for a table, charged to the watch's user; or an error pointer. */
+/*
+ * Only if both the watch and the caller have CAP_PERFMON is it free: descriptors
+ * can be passed on.
+ *
+ * Return: memory for a table, charged to the watch's user; or an error pointer.
+ */
 static struct profil_callers *
 profil_callers_new(struct profil_watcher *watcher, u64 bytes)
 {
 	u64 size = sizeof(struct profil_callers) + bytes;
-	u64 pages = profil_watcher_is_perfmon(watcher) ? 0 :
-		    PAGE_ALIGN(size) >> PAGE_SHIFT;
+	bool is_free = profil_watcher_is_perfmon(watcher) &&
+		       profil_user_is_perfmon();
+	u64 pages = is_free ? 0 : PAGE_ALIGN(size) >> PAGE_SHIFT;
 	struct profil_callers *callers;
 	int err;
 

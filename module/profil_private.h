@@ -121,6 +121,7 @@ bool profil_user_charge(struct profil_user *user, enum profil_charge what,
 			u64 n, u64 max);
 void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
 			  u64 n);
+bool profil_user_is_perfmon(void);
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
 void profil_user_expect_uncharge(struct profil_user *user);
 void profil_user_uncharge_watch(struct profil_user *user, u64 pages);

@@ -266,7 +266,7 @@ profil_bucket_place(struct profil_watcher *watcher,
 	u64 size = profil_bucket_size(has_caller);
 	u32 mask = watcher->request.buckets - 1;
 	u64 hash = key->offset ^ (u64)key->image << 48 ^
-		   (u64)key->object << 32;
+		   (u64)key->object << 32 ^ watcher->secret;
 	u32 at, i;
 
 	if (has_caller)

@@ -12,6 +12,7 @@
  * and dropping a reference may be done with mmap_lock held, charging in any
  * context. Lock taken: profil_user_lock, a leaf.
  */
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
@@ -166,6 +167,16 @@ void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
 			  u64 n)
 {
 	atomic64_sub(n, &user->charged[what]);
+}
+
+/*
+ * As perfmon_capable() of the caller, but most users are not, which is no matter
+ * for audit.
+ */
+bool profil_user_is_perfmon(void)
+{
+	return ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
+	       ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
 /**

@@ -7,14 +7,13 @@
  *
  * Context: process, may sleep, unless a function says otherwise.
  */
-#include <linux/capability.h>
 #include <linux/cgroup.h>
 #include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/user_namespace.h>
 #include <linux/vmalloc.h>
 #include <linux/wait_bit.h>
 
@@ -164,9 +163,11 @@ static void profil_watcher_drop_chains(struct profil_watcher *watcher)
 {
 	u32 i;
 
-	for (i = 0; i < watcher->table->nr_objects; i++)
+	for (i = 0; i < watcher->table->nr_objects; i++) {
 		if (watcher->callers[i])
 			profil_callers_drop(watcher->callers[i]);
+		cond_resched();
+	}
 	profil_chain_put();
 }
 
@@ -198,13 +199,6 @@ static void profil_watcher_free(struct work_struct *work)
 		wake_up_var(&profil_nr_watchers);
 }
 
-/* As perfmon_capable(), but most users are not, which is no matter for audit. */
-static bool profil_is_perfmon(void)
-{
-	return ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
-	       ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
-}
-
 /**
  * profil_watcher_new() - make a watch of nothing yet
  * @request: valid
@@ -230,12 +224,13 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 	watcher->sink.period_ns = request->period_ns;
 	if (request->target != PROFIL_WATCH_PROCESS)
 		watcher->sink.slot |= PROFIL_SLOT_WIDE;
-	if (profil_is_perfmon())
+	if (profil_user_is_perfmon())
 		watcher->sink.slot |= PROFIL_SLOT_PERFMON;
 	INIT_LIST_HEAD(&watcher->wide);
 	watcher->cred = get_current_cred();
 	watcher->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	watcher->user = user;
+	get_random_bytes(&watcher->secret, sizeof(watcher->secret));
 	init_waitqueue_head(&watcher->poll);
 	raw_spin_lock_init(&watcher->lock);
 	INIT_RCU_WORK(&watcher->free, profil_watcher_free);

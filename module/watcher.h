@@ -150,6 +150,7 @@ struct profil_callers {
  * struct profil_watcher - a watch
  * @sink: slot, state and period
  * @id: no other watch has had it; never 0
+ * @secret: of the hash of buckets, so that nobody can make them collide
  * @refs: one for the open file, one for each member that has been removed and
  *	cannot be used again yet
  * @request: as it was granted
@@ -197,6 +198,7 @@ struct profil_callers {
 struct profil_watcher {
 	struct profil_sink sink;
 	u64 id;
+	u64 secret;
 	refcount_t refs;
 	struct profil_watch request;
 	struct list_head wide;
