@@ -83,6 +83,10 @@ static double tick_cost(struct __test_metadata *_metadata,
 		EXPECT_LT(0.95 * (status.ticks - begun.ticks),
 			  status.chains[PROFIL_CHAIN_COMPLETE] -
 			  begun.chains[PROFIL_CHAIN_COMPLETE]);
+	for (int i = 1; i < PROFIL_CHAIN_ENDS; i++)
+		if (status.chains[i] - begun.chains[i])
+			TH_LOG("chains that ended by %d: %llu", i,
+			       status.chains[i] - begun.chains[i]);
 	cost = ((double)ns - plain_ns) / (status.ticks - begun.ticks) / 2;
 	TH_LOG("%s, depth %d, flags %#x: %.0f instructions",
 	       function == straight ? "straight" : "back and forth", depth,
