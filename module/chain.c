@@ -217,20 +217,43 @@ static bool profil_code_look(const struct profil_walker *walker,
 	return true;
 }
 
+static bool profil_code_is_same(const struct profil_code *a,
+				const struct profil_code *b)
+{
+	return a->start == b->start && a->end == b->end &&
+	       a->delta == b->delta && a->object == b->object &&
+	       a->callers == b->callers;
+}
+
 static bool profil_code_is_valid(const struct profil_walker *walker,
 				 struct profil_code *code)
 {
 	struct profil_code now;
 
-	if (code->state == PROFIL_CODE_UNKNOWN) {
-		code->state = PROFIL_CODE_GONE;
-		if (profil_code_look(walker, code->start, &now) &&
-		    now.start == code->start && now.end == code->end &&
-		    now.delta == code->delta && now.object == code->object &&
-		    now.callers == code->callers)
-			code->state = PROFIL_CODE_VALID;
-	}
+	if (code->state == PROFIL_CODE_UNKNOWN)
+		code->state = profil_code_look(walker, code->start, &now) &&
+			      profil_code_is_same(code, &now) ?
+			      PROFIL_CODE_VALID : PROFIL_CODE_GONE;
 	return code->state == PROFIL_CODE_VALID;
+}
+
+/*
+ * A mapping of earlier ticks may be what @pc is in. If it is another one by now,
+ * that takes its place, and nothing is left of the last chain.
+ *
+ * Return: whether @pc is in an executable mapping.
+ */
+static bool profil_code_renew(struct profil_walker *walker, unsigned long pc,
+			      struct profil_code *code)
+{
+	struct profil_code now;
+
+	if (!profil_code_look(walker, pc, &now))
+		return false;
+	if (!profil_code_is_same(code, &now))
+		walker->old = PROFIL_MAX_FRAMES;
+	*code = now;
+	return true;
 }
 
 /*
@@ -244,10 +267,14 @@ profil_code_find(struct profil_walker *walker, unsigned long pc)
 	struct profil_code *code = walk->codes;
 	struct profil_code *end = code + walk->nr_codes;
 
-	for (; code < end; code++)
-		if (pc - code->start < code->end - code->start &&
-		    profil_code_is_valid(walker, code))
+	for (; code < end; code++) {
+		if (pc - code->start >= code->end - code->start)
+			continue;
+		if (code->state == PROFIL_CODE_VALID ||
+		    profil_code_renew(walker, pc, code))
 			return code;
+		return ERR_PTR(-EFAULT);
+	}
 	if (walk->nr_codes == PROFIL_MAX_CODES)
 		return ERR_PTR(-ENOSPC);
 	if (!profil_code_look(walker, pc, code))
