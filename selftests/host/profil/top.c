@@ -30,6 +30,7 @@ static void (*before_refresh)(int nr);
 /* --- the module */
 
 static int watches;
+static uint32_t watch_flags = PROFIL_WATCH_CHAINS;
 
 static void make_table(void)
 {
@@ -39,7 +40,7 @@ static void make_table(void)
 
 int __wrap_watch_info(struct profil_info *info)
 {
-	*info = (struct profil_info) { .watch_flags = PROFIL_WATCH_CHAINS };
+	*info = (struct profil_info) { .watch_flags = watch_flags };
 	return 0;
 }
 
@@ -185,6 +186,21 @@ TEST(flat_view)
 	EXPECT_EQ(0, run_top(output, "--flat"));
 	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
 	EXPECT_NE(NULL, strstr(text, "percent    ticks  function\n"));
+}
+
+/* As of the first version */
+TEST(module_without_chains)
+{
+	int output = memfd_create("output", 0);
+	char text[4096] = "";
+
+	watch_flags = PROFIL_WATCH_CHILDREN;
+	before_refresh = add_ticks;
+	refreshes = 3;
+	EXPECT_EQ(0, run_top(output, "--user"));
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_NE(NULL, strstr(text, "percent    ticks  function\n"));
+	EXPECT_EQ(1, count(said, "the profile has no call chains: "));
 }
 
 TEST(output_that_cannot_be_written)

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * needed.c - what a program maps when it starts is found before it starts
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "profil/ld_cache.h"
+#include "profil/needed.h"
+#include "util/file.h"
+
+#define MOST	64
+
+static struct stat found[MOST];
+static int nr;
+
+static void take(void *context, int fd)
+{
+	if (nr < MOST)
+		fstat(fd, &found[nr++]);
+}
+
+static int find(const char *program)
+{
+	nr = 0;
+	needed_files(program, take, NULL);
+	return nr;
+}
+
+static bool has(const char *path)
+{
+	struct stat file;
+	int i;
+
+	if (stat(path, &file))
+		return false;
+	for (i = 0; i < nr; i++)
+		if (found[i].st_ino == file.st_ino &&
+		    found[i].st_dev == file.st_dev)
+			return true;
+	return false;
+}
+
+/* This program, as it has just been started */
+TEST(all_that_is_mapped_is_found)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[PATH_MAX + 128], path[PATH_MAX], flags[5];
+
+	ASSERT_NE(NULL, maps);
+	ASSERT_LT(2, find("/proc/self/exe"));
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%*s %4s %*s %*s %*s %4095[^\n]", flags,
+			   path) == 2 && flags[2] == 'x' && path[0] == '/') {
+			TH_LOG("%s", path);
+			EXPECT_TRUE(has(path));
+		}
+	fclose(maps);
+}
+
+TEST(programs_are_found_by_name)
+{
+	setenv("PATH", "/nonexistent::/bin:/usr/bin", 1);
+	EXPECT_LT(1, find("sh"));
+	EXPECT_TRUE(has("/bin/sh"));
+	EXPECT_EQ(0, find("no-such-program"));
+	EXPECT_EQ(0, find("/bin"));
+	EXPECT_EQ(0, find("/dev/null"));
+}
+
+static void write_script(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		abort();
+	close(fd);
+}
+
+TEST(scripts_are_run_by_others)
+{
+	char path[] = "/tmp/profil-needed-XXXXXX", text[64];
+
+	ASSERT_LE(0, mkstemp(path));
+	write_script(path, "#! /bin/sh -e\nexit\n");
+	EXPECT_LT(1, find(path));
+	EXPECT_TRUE(has("/bin/sh"));
+	EXPECT_FALSE(has(path));
+	/* It runs itself */
+	snprintf(text, sizeof(text), "#!%s", path);
+	write_script(path, text);
+	EXPECT_EQ(0, find(path));
+	write_script(path, "#!");
+	EXPECT_EQ(0, find(path));
+	write_script(path, "\177ELF");
+	EXPECT_EQ(1, find(path));
+	unlink(path);
+}
+
+/* --- the dynamic linker's cache */
+
+struct cache {
+	char magic[20];
+	uint32_t nr;
+	uint32_t more[6];
+	struct {
+		uint32_t flags;
+		uint32_t name;
+		uint32_t path;
+		uint32_t version;
+		uint64_t features;
+	} entries[3];
+	char strings[32];
+};
+
+#define AT(string)	(offsetof(struct cache, strings) + (string))
+
+static const struct cache made = {
+	.magic = "glibc-ld.so.cache1.1",
+	.nr = 3,
+	.entries = {
+		{ 3, AT(0), AT(4), 0, 0 },
+		{ 0x303, AT(0), AT(8), 0, 1 },
+		{ 0x303, AT(0), AT(12), 0, 0 },
+	},
+	.strings = "lib\0/32\0/v3\0/64",
+};
+
+TEST(libraries_are_for_any_cpu)
+{
+	EXPECT_STREQ("/64", ld_cache_find(&made, sizeof(made), "lib"));
+	EXPECT_EQ(NULL, ld_cache_find(&made, sizeof(made), "li"));
+	EXPECT_EQ(NULL, ld_cache_find(&made, sizeof(made), ""));
+}
+
+/* Nothing behind the end is read, which the sanitizer would report. */
+TEST(damaged_caches_are_harmless)
+{
+	struct cache *part;
+	size_t size, byte;
+
+	for (size = 0; size < AT(16); size++) {
+		part = malloc(size + !size);
+		memcpy(part, &made, size);
+		EXPECT_EQ(NULL, ld_cache_find(part, size, "lib"));
+		free(part);
+	}
+	for (byte = 0; byte < sizeof(made); byte++) {
+		part = malloc(sizeof(made));
+		memcpy(part, &made, sizeof(made));
+		((char *)part)[byte] ^= 0xff;
+		ld_cache_find(part, sizeof(made), "lib");
+		free(part);
+	}
+}
+
+TEST_HARNESS_MAIN
