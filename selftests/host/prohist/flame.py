@@ -42,10 +42,10 @@ def rows(found):
     return result
 
 
-def below(frame, by_height):
-    """The frame that a frame stands on"""
+def above(frame, by_height):
+    """The frame that a frame hangs from"""
     middle = frame.x + frame.width / 2
-    height = min(y for y in by_height if y > frame.y)
+    height = max(y for y in by_height if y < frame.y)
     row = by_height[height]
     found = row[bisect.bisect_right([f.x for f in row], middle) - 1]
     assert found.x - 0.01 <= middle <= found.x + found.width + 0.51
@@ -74,19 +74,19 @@ def folded():
         chain = [frame.name]
         at = frame
         while at.name != "everything":
-            at = below(at, by_height)
+            at = above(at, by_height)
             chain.insert(0, at.name)
         print(";".join(chain[1:]), round(1000 * frame.own))
     return True
 
 
 def placed():
-    """Whether each frame is above its caller, and as wide as its time is."""
+    """Whether each frame is below its caller, and as wide as its time is."""
     found = frames()
     everything, by_height = found[0], rows(found)
     assert everything.name == "everything"
     for frame in found[1:]:
-        caller = below(frame, by_height)
+        caller = above(frame, by_height)
         assert frame.x + frame.width <= caller.x + caller.width + 0.6
         wide = everything.width * frame.seconds / everything.seconds
         assert abs(frame.width - wide) < 1, (frame.lines, frame.width, wide)

@@ -74,9 +74,9 @@ same_as_folded()
 }
 check 'its frames have the times of the chains' same_as_folded "$dir/a.svg" \
 	folded
-check 'each is above its caller, and as wide as its time' flame "$dir/a.svg" \
+check 'each is below its caller, and as wide as its time' flame "$dir/a.svg" \
 	placed
-check 'it says so' flame "$dir/a.svg" says 'Each function is above its caller'
+check 'it says so' flame "$dir/a.svg" says 'Each function is below its caller'
 check 'colours are those of the DSOs' flame "$dir/a.svg" kinds main=f1 work=f1 \
 	sort=f2 '[kernel]=f3' everything=f0
 check 'tooltips have numbers' flame "$dir/a.svg" says \

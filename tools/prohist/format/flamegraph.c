@@ -2,7 +2,7 @@
 /*
  * flamegraph.c - draw chains of calls as an SVG picture
  *
- * Each frame is a function, above that which called it, and as wide as its share
+ * Each frame is a function, below that which called it, and as wide as its share
  * of the CPU time. The file needs no other file and no script: tooltips have the
  * full names and numbers.
  */
@@ -155,7 +155,7 @@ static void draw_frame(const struct svg *svg, const struct flame *flame,
 }
 
 /**
- * flamegraph_frames() - draw all frames, the outermost at the bottom
+ * flamegraph_frames() - draw all frames, the outermost at the top
  * @svg: the picture
  * @flame: the frames
  * @narrowest: width that a frame must have, in units of the picture
@@ -171,8 +171,8 @@ void flamegraph_frames(struct svg *svg, const struct flame *flame,
 
 		if (frame->ns[flame->wide] > 0 &&
 		    frame->ns[flame->wide] >= least)
-			draw_frame(svg, flame, frame, svg->y +
-				   ROW * (flame->deepest - frame->depth));
+			draw_frame(svg, flame, frame,
+				   svg->y + ROW * frame->depth);
 	}
 	svg->y += ROW * (flame->deepest + 1);
 }
@@ -227,7 +227,7 @@ static void draw_remarks(struct svg *svg, const struct flame *flame)
 	double all = flame->frames->ns[flame->wide];
 
 	svg_text(svg, SVG_LEFT, svg->y, "soft",
-		 "Each function is above its caller, and as wide as its share of the CPU time%s.",
+		 "Each function is below its caller, and as wide as its share of the CPU time%s.",
 		 flame->diff ? " after" : "");
 	svg->y += ROW;
 	if (flame->merged) {
