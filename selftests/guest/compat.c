@@ -150,7 +150,7 @@ TEST_F(compat, errors_are_the_same)
 	if (!self->possible)
 		SKIP(return, "no 32-bit programs in this kernel");
 	ASSERT_EQ(0, ioctl32(self->fd, PROFIL_IOC_SET, &low->set));
-	EXPECT_ERROR(ENOTTY, ioctl32(self->fd, _IO(PROFIL_IOC_TYPE, 8), low));
+	EXPECT_ERROR(ENOTTY, ioctl32(self->fd, _IO(PROFIL_IOC_TYPE, 255), low));
 	EXPECT_ERROR(EFAULT, ioctl32(self->fd, PROFIL_IOC_SET, NULL));
 	EXPECT_ERROR(EFAULT, ioctl32(self->fd, PROFIL_IOC_SET,
 				     (void *)0xfffff000));
