@@ -57,6 +57,12 @@
 /* No such entry, and no room for one. */
 #define PROFIL_FULL		0
 
+/* Whose ticks are counted: of the current process, or of @late. */
+static kuid_t profil_owner(const struct profil_deferred *late)
+{
+	return late ? late->uid : current_uid();
+}
+
 /* --- objects */
 
 static bool profil_is_file(const struct profil_file_key *key,
@@ -94,10 +100,12 @@ profil_file_place(struct profil_watcher *watcher, const struct inode *inode,
 
 /* Context: watcher->lock held; the caller has a reference to @file. */
 static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
-			     const struct inode *inode, u32 pid)
+			     const struct inode *inode,
+			     const struct profil_deferred *late)
 {
 	struct profil_watch_table *table = watcher->table;
 	struct profil_watch_object *entry;
+	kuid_t uid = profil_owner(late);
 	u32 object;
 	u32 *place = profil_file_place(watcher, inode, &object);
 
@@ -106,21 +114,22 @@ static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
 	object = table->nr_objects;
 	if (!place || object >= profil_watcher_room(watcher,
 						    watcher->request.objects,
-						    current_uid()))
+						    uid))
 		return PROFIL_FULL;
 	watcher->files[object] = (struct profil_file_key) {
 		.inode = inode,
 		.device = inode->i_sb->s_dev,
 		.number = inode->i_ino,
 		.generation = inode->i_generation,
-		.uid = current_uid(),
+		.uid = uid,
 		.file = get_file(file),
 	};
 	entry = &watcher->objects[object];
 	entry->device = new_encode_dev(inode->i_sb->s_dev);
 	entry->inode = inode->i_ino;
 	entry->generation = inode->i_generation;
-	entry->pid = pid ?: task_tgid_nr_ns(current, watcher->pid_ns);
+	entry->pid = late ? late->pid :
+			    task_tgid_nr_ns(current, watcher->pid_ns);
 	/* Pairs with the acquire in profil_file_place(). */
 	smp_store_release(place, object);
 	/* Pairs with an acquire in user space, and in the worker. */
@@ -130,13 +139,14 @@ static u32 profil_file_claim(struct profil_watcher *watcher, struct file *file,
 
 static noinline u32 profil_file_add(struct profil_watcher *watcher,
 				    struct file *file,
-				    const struct inode *inode, u32 pid)
+				    const struct inode *inode,
+				    const struct profil_deferred *late)
 {
 	unsigned long flags;
 	u32 object;
 
 	raw_spin_lock_irqsave(&watcher->lock, flags);
-	object = profil_file_claim(watcher, file, inode, pid);
+	object = profil_file_claim(watcher, file, inode, late);
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
 	if (object != PROFIL_FULL)
 		queue_work(profil_wq, &watcher->naming);
@@ -145,12 +155,12 @@ static noinline u32 profil_file_add(struct profil_watcher *watcher,
 
 /*
  * A table that is full takes no lock, as every further tick comes here.
- * @pid: of the process that has it mapped; 0, of the current one
+ * @late: ticks in the file that are counted late, or NULL
  */
-static __always_inline u32 profil_file_object(struct profil_watcher *watcher,
-					      struct file *file,
-					      const struct inode *inode,
-					      u32 pid)
+static __always_inline u32
+profil_file_object(struct profil_watcher *watcher, struct file *file,
+		   const struct inode *inode,
+		   const struct profil_deferred *late)
 {
 	u32 *place;
 	u32 object;
@@ -160,9 +170,9 @@ static __always_inline u32 profil_file_object(struct profil_watcher *watcher,
 		return object;
 	if (!place || READ_ONCE(watcher->table->nr_objects) >=
 		      profil_watcher_room(watcher, watcher->request.objects,
-					  current_uid()))
+					  profil_owner(late)))
 		return PROFIL_FULL;
-	return profil_file_add(watcher, file, inode, pid);
+	return profil_file_add(watcher, file, inode, late);
 }
 
 /**
@@ -177,7 +187,7 @@ static __always_inline u32 profil_file_object(struct profil_watcher *watcher,
 u32 profil_table_object(struct profil_watcher *watcher, struct file *file,
 			const struct inode *inode)
 {
-	return profil_file_object(watcher, file, inode, 0);
+	return profil_file_object(watcher, file, inode, NULL);
 }
 
 /* Return: offset in the paths, or 0 if there is no room. */
@@ -287,7 +297,8 @@ profil_bucket_place(struct profil_watcher *watcher,
 
 static noinline struct profil_watch_bucket *
 profil_bucket_add(struct profil_watcher *watcher,
-		  const struct profil_bucket_key *key, bool has_caller)
+		  const struct profil_bucket_key *key, bool has_caller,
+		  const struct profil_deferred *late)
 {
 	struct profil_watch_bucket *bucket;
 	unsigned long flags;
@@ -295,7 +306,7 @@ profil_bucket_add(struct profil_watcher *watcher,
 
 	if (READ_ONCE(watcher->nr_buckets) >=
 	    profil_watcher_room(watcher, watcher->request.buckets,
-				current_uid()))
+				profil_owner(late)))
 		return NULL;
 	raw_spin_lock_irqsave(&watcher->lock, flags);
 	bucket = profil_bucket_place(watcher, key, has_caller, &found);
@@ -314,19 +325,32 @@ profil_bucket_add(struct profil_watcher *watcher,
 
 static __always_inline struct profil_watch_bucket *
 profil_bucket_get(struct profil_watcher *watcher,
-		  const struct profil_bucket_key *key, bool has_caller)
+		  const struct profil_bucket_key *key, bool has_caller,
+		  const struct profil_deferred *late)
 {
 	struct profil_watch_bucket *bucket;
 	bool found;
 
 	bucket = profil_bucket_place(watcher, key, has_caller, &found);
 	if (bucket && unlikely(!found))
-		bucket = profil_bucket_add(watcher, key, has_caller);
+		bucket = profil_bucket_add(watcher, key, has_caller, late);
 	return bucket;
 }
 
+static u32 profil_node_get(struct profil_watcher *watcher,
+			   const struct profil_bucket_key *key,
+			   const struct profil_deferred *late)
+{
+	struct profil_watch_bucket *bucket = NULL;
+
+	if (likely(key->object != PROFIL_FULL))
+		bucket = profil_bucket_get(watcher, key, true, late);
+	return bucket ? bucket - (struct profil_watch_bucket *)
+			watcher->buckets + 1 : 0;
+}
+
 /**
- * profil_table_node() - the bucket of a frame
+ * profil_table_node() - the bucket of a frame of the current process
  * @watcher: a watch with chains
  * @image: of the process
  * @object: index of the object; 0 if there was no room for it
@@ -340,12 +364,8 @@ u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
 		      u64 offset, u32 caller)
 {
 	struct profil_bucket_key key = { image, object, offset, caller };
-	struct profil_watch_bucket *bucket = NULL;
 
-	if (likely(object != PROFIL_FULL))
-		bucket = profil_bucket_get(watcher, &key, true);
-	return bucket ? bucket - (struct profil_watch_bucket *)
-			watcher->buckets + 1 : 0;
+	return profil_node_get(watcher, &key, NULL);
 }
 
 static struct profil_watch_bucket *
@@ -357,13 +377,13 @@ profil_table_bucket(struct profil_watcher *watcher, u32 node)
 /* Return: whether there was room. */
 static __always_inline bool
 profil_bucket_count(struct profil_watcher *watcher, u32 image, u32 object,
-		    u64 offset, u32 nr)
+		    u64 offset, u32 nr, const struct profil_deferred *late)
 {
 	struct profil_bucket_key key = {
 		image, object, offset >> watcher->request.bucket_shift, 0
 	};
 	struct profil_watch_bucket *bucket =
-		profil_bucket_get(watcher, &key, false);
+		profil_bucket_get(watcher, &key, false, late);
 
 	if (!bucket)
 		return false;
@@ -375,10 +395,11 @@ profil_bucket_count(struct profil_watcher *watcher, u32 image, u32 object,
 
 static __always_inline void
 profil_count_object(struct profil_watcher *watcher, u32 image, u32 object,
-		    u64 offset, u32 nr)
+		    u64 offset, u32 nr, const struct profil_deferred *late)
 {
 	if (likely(object != PROFIL_FULL &&
-		   profil_bucket_count(watcher, image, object, offset, nr))) {
+		   profil_bucket_count(watcher, image, object, offset, nr,
+				       late))) {
 		profil_table_add(&watcher->images[image].counted, nr);
 		return;
 	}
@@ -439,16 +460,15 @@ static bool profil_vma_is_vdso(struct vm_area_struct *vma)
  *
  * Context: its mmap_lock held for reading.
  */
-static __always_inline u32 profil_vma_object(struct profil_watcher *watcher,
-					     u32 pid,
-					     struct vm_area_struct *vma,
-					     u64 *delta)
+static __always_inline u32
+profil_vma_object(struct profil_watcher *watcher, struct vm_area_struct *vma,
+		  const struct profil_deferred *late, u64 *delta)
 {
 	*delta = -(u64)vma->vm_start;
 	if (likely(vma->vm_file)) {
 		*delta += (u64)vma->vm_pgoff << PAGE_SHIFT;
 		return profil_file_object(watcher, vma->vm_file,
-					  file_inode(vma->vm_file), pid);
+					  file_inode(vma->vm_file), late);
 	}
 	if (profil_vma_is_vdso(vma))
 		return PROFIL_OBJECT_VDSO;
@@ -468,13 +488,14 @@ static __always_inline u32 profil_vma_object(struct profil_watcher *watcher,
 u32 profil_table_map(struct profil_watcher *watcher, struct vm_area_struct *vma,
 		     u64 *delta)
 {
-	return profil_vma_object(watcher, 0, vma, delta);
+	return profil_vma_object(watcher, vma, NULL, delta);
 }
 
 /* @vma: of @pc, or NULL. Context: its mmap_lock held for reading. */
 static __always_inline void
-profil_count_vma(struct profil_watcher *watcher, u32 image, u32 pid,
-		 struct vm_area_struct *vma, unsigned long pc, u32 nr)
+profil_count_vma(struct profil_watcher *watcher, u32 image,
+		 struct vm_area_struct *vma, unsigned long pc, u32 nr,
+		 const struct profil_deferred *late)
 {
 	u32 object;
 	u64 delta;
@@ -483,8 +504,8 @@ profil_count_vma(struct profil_watcher *watcher, u32 image, u32 pid,
 		profil_table_unresolved(watcher, image, nr);
 		return;
 	}
-	object = profil_vma_object(watcher, pid, vma, &delta);
-	profil_count_object(watcher, image, object, pc + delta, nr);
+	object = profil_vma_object(watcher, vma, late, &delta);
+	profil_count_object(watcher, image, object, pc + delta, nr, late);
 }
 
 static u16 *profil_deferred_share(struct profil_watcher *watcher,
@@ -518,6 +539,7 @@ static noinline bool profil_defer(struct profil_watcher *watcher, u32 image,
 			.next = watcher->deferred, .mm = current->mm, .pc = pc,
 			.image = image, .nr = nr,
 			.pid = task_tgid_nr_ns(current, watcher->pid_ns),
+			.uid = current_uid(),
 			.deadline = jiffies + PROFIL_LOOKUP_TIME,
 		};
 		mmgrab(current->mm);
@@ -561,7 +583,8 @@ static void profil_count_user(struct profil_watcher *watcher, u32 image,
 	struct mm_struct *mm = current->mm;
 
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT) && likely(mmap_read_trylock(mm))) {
-		profil_count_vma(watcher, image, 0, vma_lookup(mm, pc), pc, nr);
+		profil_count_vma(watcher, image, vma_lookup(mm, pc), pc, nr,
+				 NULL);
 		mmap_read_unlock(mm);
 	} else {
 		profil_table_late(watcher, image, pc, nr);
@@ -590,7 +613,7 @@ void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 	profil_table_add(&watcher->images[image].kernel, nr);
 	if (regs && watcher->request.flags & PROFIL_WATCH_KERNEL_TEXT &&
 	    !profil_bucket_count(watcher, image, PROFIL_OBJECT_KERNEL,
-				 instruction_pointer(regs), nr))
+				 instruction_pointer(regs), nr, NULL))
 		profil_table_add(&watcher->objects[PROFIL_OBJECT_KERNEL].coarse,
 				 nr);
 }
@@ -662,13 +685,15 @@ static void profil_count_cut(struct profil_watcher *watcher,
 			     struct vm_area_struct *vma)
 {
 	u64 delta;
-	u32 object = profil_vma_object(watcher, deferred->pid, vma, &delta);
-	u32 node = profil_table_node(watcher, deferred->image, object,
-				     (deferred->pc + delta) >>
-				     watcher->request.bucket_shift,
-				     PROFIL_CALLER_UNKNOWN);
+	u32 object = profil_vma_object(watcher, vma, deferred, &delta);
+	struct profil_bucket_key key = {
+		deferred->image, object,
+		(deferred->pc + delta) >> watcher->request.bucket_shift,
+		PROFIL_CALLER_UNKNOWN
+	};
 
-	profil_table_count(watcher, deferred->image, deferred->nr, object, node,
+	profil_table_count(watcher, deferred->image, deferred->nr, object,
+			   profil_node_get(watcher, &key, deferred),
 			   PROFIL_CALLER_UNKNOWN);
 	atomic64_add(deferred->nr, &watcher->chains[PROFIL_CHAIN_BUSY]);
 }
@@ -684,8 +709,8 @@ static void profil_count_late(struct profil_watcher *watcher,
 	if (vma && profil_watcher_has_chains(watcher))
 		profil_count_cut(watcher, deferred, vma);
 	else
-		profil_count_vma(watcher, deferred->image, deferred->pid, vma,
-				 deferred->pc, deferred->nr);
+		profil_count_vma(watcher, deferred->image, vma, deferred->pc,
+				 deferred->nr, deferred);
 }
 
 /* Return: have the ticks got their outcome? */

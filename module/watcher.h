@@ -106,6 +106,7 @@ struct profil_file_key {
  * @pc: the program counter
  * @image: index of the image
  * @pid: of the process
+ * @uid: of the process
  * @nr: number of ticks
  * @deadline: when they become unresolved, in jiffies
  */
@@ -115,6 +116,7 @@ struct profil_deferred {
 	unsigned long pc;
 	u32 image;
 	u32 pid;
+	kuid_t uid;
 	u32 nr;
 	unsigned long deadline;
 };
