@@ -183,43 +183,60 @@ readme()
 }
 describe_readme()
 {
-	readme | awk '
-		NR == 1 {
-			match($0, /, [0-9]+ ticks/)
-			all = substr($0, RSTART + 2) + 0
-			match($0, /period [0-9.]+/)
-			period = substr($0, RSTART + 7) * 1000000
-			match($0, /: [0-9.]+ s/)
-			cpu = substr($0, RSTART + 2) * 1000000000
-			command = substr($0, 1, RSTART - 1)
-		}
-		/ [+]- / { seen += $1 }
-		$NF == "[kernel]" { kernel = $1 }
-		$NF ~ /^\(/ {
-			ticks[++nr] = $1
-			name[nr] = $(NF - 1)
-		}
-		END {
-			printf "run %d %s\nimage 1 %d 0 0 0 /bin/perl\n", period,
-				command, kernel
-			printf "stated %d %.0f %.0f\n", all, cpu, cpu
-			print "object 1 1000 0 10000000 4 - /gone/perl"
-			for (i = 1; i <= nr; i++)
-				printf "%08x %d %s\n", 4096 * i, ticks[i], name[i]
-			rest = all - seen
-			for (i = 100; rest > 0; i++) {
-				printf "%08x %d f%d\n", 4096 * i,
-					rest < 200 ? rest : 200, i
-				rest -= 200
-			}
-		}' | while read -r offset ticks name; do
-			case $offset in
-			[0-9]*)	printf 'bucket %s %s\nfunction %x %x %s\n' "$offset" \
-					"$ticks" $((16#$offset)) \
-					$((16#$offset + 4096)) "$name" ;;
-			*)	echo "$offset $ticks $name" ;;
-			esac
-		done
+	python3 - <(readme) <<- 'END'
+		import re, sys
+		lines = open(sys.argv[1]).read().splitlines()
+		command, cpu, every, period = re.match(
+		    r"(.*): ([0-9.]+) s of .*, (\d+) ticks, period ([0-9.]+)",
+		    lines[0]).groups()
+		every = int(every)
+		rows = []
+		for line in lines[3:9]:
+		    ticks, total, name = re.match(
+		        r" *(\d+) .*? % \S+ +[0-9.]+ % +([0-9.]+) % +\S+ +(\S+)",
+		        line).groups()
+		    rows.append((name, int(ticks),
+		                 round(float(total) / 100 * every)))
+		kernel = sum(own for name, own, _ in rows if name == "[kernel]")
+		print(f"run {float(period) * 1e6:.0f} {command}")
+		print(f"image 1 {kernel} 0 0 0 /bin/perl")
+		print(f"stated {every} {float(cpu) * 1e9:.0f} {float(cpu) * 1e9:.0f}")
+		print("object 1 1000 0 10000000 4 - /gone/perl")
+		nodes = 0
+
+		def place(number, name):
+		    start = 4096 * number
+		    print(f"function {start:x} {start + 4096:x} {name}")
+		    return f"0 {start:x}"
+
+		def node(caller, where, count):
+		    global nodes
+		    nodes += 1
+		    print(f"node {caller} {where} {count}")
+		    return nodes
+
+		# What has the largest total calls all others; for the rest of its
+		# total, each is on the way to functions that are not shown
+		rows.sort(key=lambda row: -row[2])
+		where = {name: "kernel 0" if name == "[kernel]" else place(i + 1, name)
+		         for i, (name, _, _) in enumerate(rows)}
+		top = node(0, where[rows[0][0]], rows[0][1])
+		more = [(rows[0][2] - sum(own for _, own, _ in rows), rows[0][0])]
+		for name, own, total in rows[1:]:
+		    node(top, where[name], own)
+		    more.append((total - own, name))
+		rest = every - sum(own for _, own, _ in rows)
+		edges = sorted({min(extra, rest) for extra, _ in more} | {0, rest})
+		number = 100
+		for low, high in zip(edges, edges[1:]):
+		    caller = 0
+		    for extra, name in sorted(more, reverse=True):
+		        if extra >= high:
+		            caller = node(caller, where[name], 0)
+		    for at in range(low, high, 200):
+		        node(caller, place(number, f"f{number}"), min(200, high - at))
+		        number += 1
+	END
 }
 describe_readme > "$dir/readme.txt"
 "$dir/compose" "$dir/readme.prf" < "$dir/readme.txt"
