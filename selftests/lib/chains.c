@@ -160,6 +160,26 @@ uint64_t chain_ticks(const struct watch *watch, const void *text,
 	return sum;
 }
 
+/* Ticks of a function that were counted without any caller. */
+uint64_t chain_ticks_alone(const struct watch *watch, const void *text,
+			   const void *end)
+{
+	uint64_t from = watch_offset(text), to = watch_offset(end), sum = 0;
+	uint32_t object = watch_own_object(watch, text);
+
+	for (uint32_t i = 0; i < watch->table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket =
+			watch_bucket(watch, i);
+
+		if (watch_in_use(bucket) && bucket->object == object &&
+		    bucket->offset >= from >> watch->table->bucket_shift &&
+		    bucket->offset < to >> watch->table->bucket_shift &&
+		    bucket->caller == PROFIL_CALLER_UNKNOWN)
+			sum += bucket->count;
+	}
+	return sum;
+}
+
 uint64_t chain_sum(const struct profil_watch_status *status)
 {
 	uint64_t sum = 0;

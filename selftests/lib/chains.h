@@ -35,6 +35,8 @@ uint32_t node_caller(const struct watch *watch, uint32_t node);
 uint32_t chain_length(const struct watch *watch, uint32_t node);
 uint64_t chain_ticks(const struct watch *watch, const void *text,
 		     const void *end, const void *const *callers, int nr);
+uint64_t chain_ticks_alone(const struct watch *watch, const void *text,
+			   const void *end);
 uint64_t chain_sum(const struct profil_watch_status *status);
 uint64_t ticks_below(const struct watch *watch);
 
