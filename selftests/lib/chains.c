@@ -134,6 +134,32 @@ static bool has_callers(const struct watch *watch, uint32_t node,
 	return true;
 }
 
+/* Buckets of a function. */
+struct span {
+	uint32_t object;
+	uint64_t from;
+	uint64_t to;
+};
+
+static struct span span_of(const struct watch *watch, const void *text,
+			   const void *end)
+{
+	unsigned int shift = watch->table->bucket_shift;
+
+	return (struct span) {
+		.object = watch_own_object(watch, text),
+		.from = watch_offset(text) >> shift,
+		.to = watch_offset(end) >> shift,
+	};
+}
+
+static bool is_in(const struct span *span,
+		  const struct profil_watch_bucket *bucket)
+{
+	return watch_in_use(bucket) && bucket->object == span->object &&
+	       bucket->offset >= span->from && bucket->offset < span->to;
+}
+
 /*
  * Ticks of a function of this program, that one whose beginning is callers[0]
  * called, that one whose beginning is callers[1] called, and so on.
@@ -141,9 +167,8 @@ static bool has_callers(const struct watch *watch, uint32_t node,
 uint64_t chain_ticks(const struct watch *watch, const void *text,
 		     const void *end, const void *const *callers, int nr)
 {
-	uint64_t from = watch_offset(text), to = watch_offset(end), sum = 0;
-	uint32_t object = watch_own_object(watch, text);
-	uint64_t offsets[16];
+	struct span span = span_of(watch, text, end);
+	uint64_t offsets[16], sum = 0;
 
 	for (int i = 0; i < nr; i++)
 		offsets[i] = watch_offset(callers[i]);
@@ -151,10 +176,8 @@ uint64_t chain_ticks(const struct watch *watch, const void *text,
 		const struct profil_watch_bucket *bucket =
 			watch_bucket(watch, i);
 
-		if (watch_in_use(bucket) && bucket->object == object &&
-		    bucket->offset >= from >> watch->table->bucket_shift &&
-		    bucket->offset < to >> watch->table->bucket_shift &&
-		    has_callers(watch, i + 1, object, offsets, nr))
+		if (is_in(&span, bucket) &&
+		    has_callers(watch, i + 1, span.object, offsets, nr))
 			sum += bucket->count;
 	}
 	return sum;
@@ -164,16 +187,14 @@ uint64_t chain_ticks(const struct watch *watch, const void *text,
 uint64_t chain_ticks_alone(const struct watch *watch, const void *text,
 			   const void *end)
 {
-	uint64_t from = watch_offset(text), to = watch_offset(end), sum = 0;
-	uint32_t object = watch_own_object(watch, text);
+	struct span span = span_of(watch, text, end);
+	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < watch->table->max_buckets; i++) {
 		const struct profil_watch_bucket *bucket =
 			watch_bucket(watch, i);
 
-		if (watch_in_use(bucket) && bucket->object == object &&
-		    bucket->offset >= from >> watch->table->bucket_shift &&
-		    bucket->offset < to >> watch->table->bucket_shift &&
+		if (is_in(&span, bucket) &&
 		    bucket->caller == PROFIL_CALLER_UNKNOWN)
 			sum += bucket->count;
 	}
