@@ -30,7 +30,9 @@ TEST(structures_are_those_of_64_bits)
 	EXPECT_EQ(120, sizeof(struct profil_status));
 	EXPECT_EQ(64, sizeof(struct profil_info));
 	EXPECT_EQ(56, sizeof(struct profil_watch));
-	EXPECT_EQ(112, sizeof(struct profil_watch_status));
+	EXPECT_EQ(184, sizeof(struct profil_watch_status));
+	EXPECT_EQ(24, sizeof(struct profil_watch_unwind));
+	EXPECT_EQ(40, sizeof(struct profil_watch_bucket));
 }
 
 TEST(info)
