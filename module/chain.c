@@ -795,7 +795,7 @@ static bool profil_chain_trylock(const struct pt_regs *regs,
 	return mmap_read_trylock(current->mm);
 }
 
-/* What a task that has no chain is told by: see enum profil_chain_end. */
+/* Has a tick no chain? @end: gets why, enum profil_chain_end */
 static bool profil_chain_is_missing(const struct pt_regs *regs,
 				    const struct pt_regs *user, int *end)
 {
