@@ -42,6 +42,10 @@ help:
 	@echo '                minutes, and 10 to build that kernel first)'
 	@echo 'make test-cfi   run the tests on a kernel that checks indirect calls;'
 	@echo '                clang builds it, and the module (10 minutes to build)'
+	@echo 'make test-matrix    run the tests on kernels of Debian from 5.10 to'
+	@echo '                7.2, also with PREEMPT_RT, and write the results to'
+	@echo '                testing.rst (as root; two hours); ONLY=6.12-rt'
+	@echo '                selects one kernel'
 	@echo 'make test-long  run hundreds of hostile processes beside an'
 	@echo '                innocent one, and watch thousands of programs'
 	@echo 'make test-large     measure what prohist needs for files of 50 MB'
@@ -161,7 +165,7 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(O)
 
 # The guest's kernel need not be the one that runs here.
-demo test test-debug test-cfi test-long test-viewers images bench bench-quick: \
+demo test test-debug test-cfi test-long test-matrix test-viewers images bench bench-quick: \
 	export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
 demo test test-debug test-cfi test-long test-viewers images bench bench-quick: export W = 1
 
@@ -185,6 +189,10 @@ test-cfi:
 	@selftests/bin/setup with clang-16 lld-16 llvm-16
 	@selftests/vm/build-kernel cfi
 	@selftests/bin/test $(ONLY:%=-o %) cfi
+
+test-matrix:
+	@selftests/bin/setup with mmdebstrap debian-archive-keyring
+	@selftests/bin/matrix $(ONLY)
 
 test-long: setup
 	@$(MAKE) -s module lib tests
@@ -327,7 +335,7 @@ test-patches:
 	@packaging/test-patches $(TREE)
 
 # Not all of O, which may have other files
-products := bench bench.json cfi-kernel deb debug-kernel examples go lib linux \
+products := *-kernel bench bench.json deb examples go lib linux \
 	    linux.new module patches selftests test tools viewers vm
 
 clean:
@@ -336,7 +344,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-cfi test-large test-long test-viewers test-install images \
-	fuzz bench bench-quick bench-programs \
+	test test-debug test-cfi test-large test-long test-matrix test-viewers \
+	test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
