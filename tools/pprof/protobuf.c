@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prohist/format/protobuf.h"
+#include "pprof/protobuf.h"
 
 #define VARINT	0
 #define BYTES	2
