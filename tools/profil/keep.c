@@ -29,11 +29,11 @@
 #include "util/term.h"
 #include "util/user.h"
 
-/* Time that names may take, in seconds */
-#define SECONDS		60
-
-/* Memory that the child may have beside that of profil, in bytes */
-#define MEMORY		(1ULL << 30)
+/* For names of a profile that is complete */
+static const struct keep_limits at_end = {
+	.seconds = 60,
+	.bytes = 1ULL << 30,
+};
 
 /* For each DSO of all execs, the user who reads it, or NO_READER. */
 struct readers {
@@ -131,9 +131,9 @@ static uint64_t data_bytes(void)
 }
 
 /* A small file may say that much memory is needed, or unpack to that. */
-static void limit_memory(void)
+static void limit_memory(uint64_t bytes)
 {
-	uint64_t most = data_bytes() + MEMORY;
+	uint64_t most = data_bytes() + bytes;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur < most)
@@ -143,22 +143,37 @@ static void limit_memory(void)
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
+/* Let others run first, and if memory is short, be the one to end. */
+static void stand_back(void)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "we");
+
+	if (file) {
+		fputs("1000", file);
+		fclose(file);
+	}
+	setpriority(PRIO_PROCESS, 0, 19);
+}
+
 /* In the child: collect the names, and write them to the pipe. */
 static void __attribute__((noreturn))
-collect(const struct prf *prf, const bool *chosen, uid_t uid, int output)
+collect(const struct prf *prf, const bool *chosen, uid_t uid,
+	const struct keep_limits *limits, int output)
 {
 	char *data;
 	size_t size;
 	ssize_t done;
 
+	if (limits->background)
+		stand_back();
 	if (dup2(output, STDIN_FILENO) < 0 ||
 	    close_range(STDERR_FILENO + 1, ~0u, 0) || become(uid))
 		_exit(1);
 	raise_limit();
-	limit_memory();
+	limit_memory(limits->bytes);
 	file_survive_cuts();
 	symbols_fetch(false);
-	data = collect_names(prf, chosen, &size);
+	data = collect_names(prf, chosen, limits->functions_only, &size);
 	if (!data)
 		_exit(1);
 	for (; size; data += done, size -= done) {
@@ -169,22 +184,24 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, int output)
 	_exit(0);
 }
 
-static bool wait_until(int fd, uint64_t end_ns)
+static bool wait_until(const struct session *session, int fd, uint64_t end_ns)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	uint64_t now = now_ns();
 
 	return now < end_ns &&
-		poll(&poll_fd, 1, (end_ns - now) / 1000000 + 1) > 0;
+		session_poll(session, &poll_fd, 1, (end_ns - now) / 1000000 + 1) > 0;
 }
 
 /* Read what the child writes. Returns NULL if it does not end in time. */
-static char *receive(int input, uint64_t end_ns, size_t *size)
+static char *receive(const struct session *session, int input, uint64_t end_ns,
+		     size_t *size)
 {
 	char *data = malloc(PRF_NAMES_MOST);
 	ssize_t got;
 
-	for (*size = 0; data && wait_until(input, end_ns); *size += got) {
+	for (*size = 0; data && wait_until(session, input, end_ns);
+	     *size += got) {
 		got = read(input, data + *size, PRF_NAMES_MOST - *size);
 		if (!got)
 			return data;
@@ -197,7 +214,8 @@ static char *receive(int input, uint64_t end_ns, size_t *size)
 
 /* Returns why the child has no names, or NULL. */
 static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
-			 int *input, pid_t *pid)
+			 const struct keep_limits *limits, int *input,
+			 pid_t *pid)
 {
 	int ends[2];
 
@@ -205,7 +223,7 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 		return strerror(errno);
 	*pid = fork();
 	if (!*pid)
-		collect(prf, chosen, uid, ends[1]);
+		collect(prf, chosen, uid, limits, ends[1]);
 	close(ends[1]);
 	*input = ends[0];
 	if (*pid > 0)
@@ -214,8 +232,9 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 	return strerror(errno);
 }
 
-static const char *keep(struct prf *prf, const bool *chosen, uid_t uid,
-			uint64_t end_ns)
+static const char *keep(const struct session *session, struct prf *prf,
+			const bool *chosen, uid_t uid,
+			const struct keep_limits *limits, uint64_t end_ns)
 {
 	const char *problem;
 	int input = -1, status;
@@ -223,10 +242,10 @@ static const char *keep(struct prf *prf, const bool *chosen, uid_t uid,
 	size_t size;
 	char *data;
 
-	problem = start(prf, chosen, uid, &input, &pid);
+	problem = start(prf, chosen, uid, limits, &input, &pid);
 	if (problem)
 		return problem;
-	data = receive(input, end_ns, &size);
+	data = receive(session, input, end_ns, &size);
 	close(input);
 	/* What has closed the pipe without having ended must not go on either */
 	kill(pid, SIGKILL);
@@ -238,22 +257,44 @@ static const char *keep(struct prf *prf, const bool *chosen, uid_t uid,
 	return prf_add_names(prf, data, size);
 }
 
-static const char *keep_each(struct prf *prf, struct readers *readers)
+static const char *keep_each(const struct session *session, struct prf *prf,
+			     const struct keep_limits *limits,
+			     struct readers *readers)
 {
 	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
 	const char *problem = chosen ? NULL : strerror(ENOMEM);
-	uint64_t end_ns = now_ns() + SECONDS * 1000000000ULL;
+	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL;
 	uid_t uid;
 
 	while (!problem &&
 	       (uid = take_reader(readers, chosen)) != NO_READER)
-		problem = keep(prf, chosen, uid, end_ns);
+		problem = keep(session, prf, chosen, uid, limits, end_ns);
 	free(chosen);
 	return problem;
 }
 
 /**
- * keep_names() - add to a profile what the files of its DSOs say
+ * keep_within() - add to a profile what the files of its DSOs say
+ * @session: what was profiled
+ * @prf: the profile; for prf_drop_names()
+ * @limits: what that may take
+ *
+ * Return: NULL, or why there are none, or not all.
+ */
+const char *keep_within(const struct session *session, struct prf *prf,
+			const struct keep_limits *limits)
+{
+	struct readers readers = {};
+	const char *problem;
+
+	problem = find_readers(session, prf, &readers) ? strerror(ENOMEM) :
+		keep_each(session, prf, limits, &readers);
+	free(readers.uids);
+	return problem;
+}
+
+/**
+ * keep_names() - add names to a profile that is complete, unless unwanted
  * @session: what was profiled
  * @prf: the profile; for prf_drop_names()
  *
@@ -261,14 +302,11 @@ static const char *keep_each(struct prf *prf, struct readers *readers)
  */
 void keep_names(const struct session *session, struct prf *prf)
 {
-	struct readers readers = {};
 	const char *problem;
 
 	if (session->no_names)
 		return;
-	problem = find_readers(session, prf, &readers) ? strerror(ENOMEM) :
-		keep_each(prf, &readers);
-	free(readers.uids);
+	problem = keep_within(session, prf, &at_end);
 	if (problem)
 		term_warn("names of functions are not in the profile: %s",
 			  problem);

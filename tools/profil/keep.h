@@ -7,6 +7,22 @@
 
 #include "profil/session.h"
 
+/**
+ * struct keep_limits - what reading names may take
+ * @seconds: time, in seconds
+ * @bytes: memory that the child may have beside that of profil
+ * @functions_only: read neither inlined calls nor source lines
+ * @background: let everything else run, and stay in memory, first
+ */
+struct keep_limits {
+	unsigned int seconds;
+	uint64_t bytes;
+	bool functions_only;
+	bool background;
+};
+
+const char *keep_within(const struct session *session, struct prf *prf,
+			const struct keep_limits *limits);
 void keep_names(const struct session *session, struct prf *prf);
 
 #endif /* KEEP_H */

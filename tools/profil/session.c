@@ -3,7 +3,6 @@
  * session.c - what running a program and attaching to others have in common
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -157,6 +156,14 @@ int session_begin(struct session *session, pid_t pid)
 	return 0;
 }
 
+/** session_poll() - wait as poll(2) does, in the session's own way */
+int session_poll(const struct session *session, struct pollfd *fds, nfds_t nr,
+		 int timeout_ms)
+{
+	return session->poll ? session->poll(fds, nr, timeout_ms) :
+			       poll(fds, nr, timeout_ms);
+}
+
 /**
  * session_wait() - wait for a descriptor, and let the backend read its own
  * @session: the session
@@ -176,7 +183,7 @@ bool session_wait(struct session *session, int signals, int other,
 		  .events = POLLIN },
 	};
 
-	if (poll(fds, 3, timeout_ms) <= 0)
+	if (session_poll(session, fds, 3, timeout_ms) <= 0)
 		return false;
 	if (fds[2].revents)
 		session->backend->drain(session);

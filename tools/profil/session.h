@@ -5,6 +5,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,7 @@ enum target {
  * @backend: source of the ticks
  * @state: what the backend keeps
  * @refresh: while attached, to be called once a second; or NULL
+ * @poll: waits as poll(2) does, and does other work meanwhile; or NULL
  * @start_ns: start, on the monotonic clock
  * @start_unix_ns: start, in nanoseconds since the epoch
  * @end_ns: end, on the monotonic clock
@@ -106,6 +108,7 @@ struct session {
 	const struct backend *backend;
 	void *state;
 	int (*refresh)(struct session *session);
+	int (*poll)(struct pollfd *fds, nfds_t nr, int timeout_ms);
 	uint64_t start_ns;
 	uint64_t start_unix_ns;
 	uint64_t end_ns;
@@ -118,6 +121,8 @@ struct session {
 uint64_t now_ns(void);
 void session_ignore_writing(void);
 void session_raise(int signal);
+int session_poll(const struct session *session, struct pollfd *fds, nfds_t nr,
+		 int timeout_ms);
 int session_open(struct session *session);
 int session_begin(struct session *session, pid_t pid);
 bool session_wait(struct session *session, int signals, int other,

@@ -41,10 +41,11 @@ struct call {
 
 /*
  * Mappings of one DSO, their buckets, and what was found. @sites: callers are told
- * apart by where they call.
+ * apart by where they call. @functions_only: no inlined calls, and no lines.
  */
 struct collector {
 	bool sites;
+	bool functions_only;
 	struct symbols symbols;
 	size_t nr_buckets;
 	struct bucket *buckets;
@@ -190,7 +191,8 @@ static int add_line(struct collector *collector, uint64_t address)
 	struct prf_names *names = &collector->names;
 	struct place place;
 
-	if (!symbols_place(&collector->symbols, address, &place))
+	if (collector->functions_only ||
+	    !symbols_place(&collector->symbols, address, &place))
 		return 0;
 	if (!GROW(names->lines, names->nr_lines))
 		return -1;
@@ -312,7 +314,8 @@ static int add_spot(struct collector *collector, const struct bucket *bucket)
 	uint32_t frame = 0;
 
 	if (add_function(collector, bucket) ||
-	    (bucket->bytes && add_frame(collector, bucket->start, &frame)))
+	    (bucket->bytes && !collector->functions_only &&
+	     add_frame(collector, bucket->start, &frame)))
 		return -1;
 	if (!GROW(names->spots, names->nr_spots))
 		return -1;
@@ -414,6 +417,7 @@ static void *pack(struct collector *collectors, size_t nr, size_t *size)
  * collect_names() - collect the names of a profile's code from files
  * @prf: the profile
  * @chosen: for each DSO of all execs, whether to collect its names
+ * @functions_only: collect neither inlined calls nor source lines
  * @size: receives the size of the names, in bytes
  *
  * For a process that then ends: much memory is not freed.
@@ -421,7 +425,8 @@ static void *pack(struct collector *collectors, size_t nr, size_t *size)
  * Return: the contents of a NAMES record, for prf_add_names(), or NULL if out of
  * memory.
  */
-void *collect_names(const struct prf *prf, const bool *chosen, size_t *size)
+void *collect_names(const struct prf *prf, const bool *chosen,
+		    bool functions_only, size_t *size)
 {
 	struct mappings mappings = {};
 	struct collector *collectors;
@@ -433,6 +438,7 @@ void *collect_names(const struct prf *prf, const bool *chosen, size_t *size)
 	if (!collectors)
 		return NULL;
 	for (at = 0; at < mappings.nr; at += taken) {
+		collectors[used].functions_only = functions_only;
 		taken = collect_dso(&collectors[used++], prf,
 				    mappings.list + at, mappings.nr - at);
 		if (!taken)

@@ -9,6 +9,7 @@
 
 #include "prf/prf.h"
 
-void *collect_names(const struct prf *prf, const bool *chosen, size_t *size);
+void *collect_names(const struct prf *prf, const bool *chosen,
+		    bool functions_only, size_t *size);
 
 #endif /* COLLECT_H */

@@ -42,9 +42,9 @@ static void *(*act)(size_t *size);
 static size_t *said;
 
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   size_t *size);
+			   bool functions_only, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   size_t *size)
+			   bool functions_only, size_t *size)
 {
 	++*said;
 	return act(size);
