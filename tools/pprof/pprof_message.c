@@ -9,6 +9,8 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "pprof/pprof_message.h"
 #include "util/utf8.h"
@@ -77,6 +79,33 @@ enum function_field {
 
 /* Size of each DSO's part of the address space; the first begins at 0. */
 #define PART	(1ULL << 40)
+
+static ssize_t compress_some(void *file, const char *data, size_t size)
+{
+	return gzfwrite(data, 1, size, file);
+}
+
+static int compress_rest(void *file)
+{
+	return gzclose(file) ? EOF : 0;
+}
+
+/**
+ * pprof_open() - open a stream that writes compressed data
+ * @fd: where to; stays open when the stream is closed
+ *
+ * Return: the stream, or NULL.
+ */
+FILE *pprof_open(int fd)
+{
+	const cookie_io_functions_t functions = {
+		.write = compress_some,
+		.close = compress_rest,
+	};
+	gzFile file = gzdopen(dup(fd), "wb");
+
+	return file ? fopencookie(file, "w", functions) : NULL;
+}
 
 static void put_value_type(struct pprof *pprof, enum profile_field field,
 			   const char *type, const char *unit)

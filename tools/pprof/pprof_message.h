@@ -43,6 +43,7 @@ struct pprof_line {
 	int line;
 };
 
+FILE *pprof_open(int fd);
 void pprof_begin(struct pprof *pprof, FILE *file);
 int pprof_end(struct pprof *pprof);
 uint64_t pprof_string(struct pprof *pprof, const char *string);

@@ -301,6 +301,23 @@ size_t backend_watches(const struct session *session,
 	return state->nr;
 }
 
+/**
+ * backend_stop_watches() - stop counting, and keep the tables
+ *
+ * Return: the ticks that are still on their way, and get lost.
+ */
+uint64_t backend_stop_watches(struct session *session)
+{
+	const struct watches *watches = session->state;
+	struct profil_watch_status status;
+	uint64_t pending = 0;
+	size_t i;
+
+	for (i = 0; i < watches->nr; i++)
+		pending += stop(&watches->list[i], &status);
+	return pending;
+}
+
 /** backend_end_watches() - end the watches of a session, without a profile */
 void backend_end_watches(struct session *session)
 {

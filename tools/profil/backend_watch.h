@@ -10,6 +10,7 @@
 
 size_t backend_watches(const struct session *session,
 		       const struct watch **watches);
+uint64_t backend_stop_watches(struct session *session);
 void backend_end_watches(struct session *session);
 
 #endif /* BACKEND_WATCH_H */

@@ -46,8 +46,8 @@
  * @objects: what their files say; path is NULL if that has not been read
  * @kernel: functions of the kernel, once they have been read
  * @has_kernel: they have been
- * @cgroups: paths of the cgroups, once they have been read
- * @has_cgroups: they have been
+ * @cgroups: paths of the cgroups that there were when they were read last
+ * @has_cgroups: they have been read in this record_add()
  */
 struct record {
 	const struct session *session;
@@ -609,13 +609,21 @@ static bool has_run(const struct profil_watch_image *image)
 		image->kernel || image->unresolved;
 }
 
-/* Paths of cgroups, read once; without memory for them, they stay unknown. */
+/*
+ * Paths of cgroups, read once for each record_add() that finds a new one; without
+ * memory for them, they stay unknown.
+ */
 static const char *cgroup_of(struct record *record,
 			     const struct profil_watch_image *image)
 {
-	if (!record->has_cgroups && cgroups_read(&record->cgroups))
-		cgroups_free(&record->cgroups);
+	const char *path = cgroups_path(&record->cgroups, image->cgroup);
+
+	if (*path || record->has_cgroups)
+		return path;
 	record->has_cgroups = true;
+	cgroups_free(&record->cgroups);
+	if (cgroups_read(&record->cgroups))
+		cgroups_free(&record->cgroups);
 	return cgroups_path(&record->cgroups, image->cgroup);
 }
 
@@ -693,6 +701,7 @@ int record_add(struct record *record, struct prf *prf, uint32_t buckets)
 {
 	record->prf = prf;
 	record->next = 0;
+	record->has_cgroups = false;
 	forget_nameless(record);
 	if (!buckets_read(&record->buckets, buckets,
 			  record->session->user_only) &&

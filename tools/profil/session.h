@@ -64,6 +64,7 @@ enum target {
  * @call_sites: tell callers apart by their calls, not only by their functions
  * @kernel_set: the user has chosen @kernel or @user_only
  * @no_names: keep no names of functions in the profile
+ * @renewed: a new watch follows one whose table is nearly full
  * @kernel: count ticks in kernel mode by function, too
  * @user_only: leave out ticks in kernel mode
  * @clock: enum prf_clock
@@ -102,6 +103,7 @@ struct session {
 	bool call_sites;
 	bool kernel_set;
 	bool no_names;
+	bool renewed;
 	bool kernel;
 	bool user_only;
 	uint32_t clock;

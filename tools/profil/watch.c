@@ -19,6 +19,9 @@
 #define CHAIN_BUCKETS	(1u << 18)
 #define LEAST_BUCKETS	(1u << 14)
 
+/* Of the machine, where a new table follows one that is nearly full */
+#define RENEWED_BUCKETS	(1u << 18)
+
 /**
  * watch_info() - ask the device for its features and limits
  *
@@ -121,6 +124,8 @@ static void set_sizes(struct profil_watch *request,
 	request->objects = 1 << 13;
 	request->buckets = session->flat ? 1 << 19 : 1 << 20;
 	request->names = 1 << 20;
+	if (session->renewed)
+		request->buckets = RENEWED_BUCKETS;
 }
 
 /* Rather less room than none: max_watch_kb may be less than the default. */

@@ -6,12 +6,10 @@
  * for each exec with ticks in it, and if these have chains of callers, for each
  * chain, whose locations begin with it.
  */
-#define _GNU_SOURCE
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "pprof/pprof_message.h"
 #include "prohist/report.h"
@@ -342,32 +340,10 @@ static void put_profile(struct out *out, const struct report *report)
 	put_execs(out, report);
 }
 
-static ssize_t compress_some(void *file, const char *data, size_t size)
-{
-	return gzfwrite(data, 1, size, file);
-}
-
-static int compress_rest(void *file)
-{
-	return gzclose(file) ? EOF : 0;
-}
-
-/* Open a stream that writes compressed data to standard output. */
-static FILE *open_gzip(void)
-{
-	const cookie_io_functions_t functions = {
-		.write = compress_some,
-		.close = compress_rest,
-	};
-	gzFile file = gzdopen(dup(STDOUT_FILENO), "wb");
-
-	return file ? fopencookie(file, "w", functions) : NULL;
-}
-
 /** write_pprof() - write all buckets by DSO and function */
 int write_pprof(const struct report *report)
 {
-	FILE *file = open_gzip();
+	FILE *file = pprof_open(STDOUT_FILENO);
 	struct out out = {};
 	bool failed;
 
