@@ -357,11 +357,6 @@ static struct profil_session *profil_on_session(const struct profil_ctx *ctx,
 	return session && profil_session_is_on(session) ? session : NULL;
 }
 
-static struct profil_session *profil_current_session(void)
-{
-	return profil_on_session(profil_ctx_find(current->mm), current);
-}
-
 /*
  * Bring an interval of the task that runs up to date with its sink, and the sink
  * with the CPU time. The member may have got another image, or have left; or it
@@ -539,7 +534,7 @@ static void profil_cpu_refresh(void *unused)
 			profil_interval_open(cpu, &member->watcher->sink,
 					     member, image, now);
 	}
-	session = profil_current_session();
+	session = profil_on_session(profil_ctx_find(current->mm), current);
 	if (session && cpu->mm == current->mm &&
 	    !(cpu->open & BIT(PROFIL_SLOT_PROFILE)))
 		profil_interval_open(cpu, &session->sink, NULL, 0, now);
