@@ -508,6 +508,33 @@ unsigned int flame_colour(const struct flame *flame,
 	return 0;
 }
 
+/**
+ * flame_legend() - the DSOs that have colours, what has more time first
+ * @flame: the frames, after flame_finish()
+ * @keys: receives them; those that share a colour are last, as one
+ *
+ * Return: their number.
+ */
+size_t flame_legend(const struct flame *flame,
+		    struct flame_key keys[FLAME_DSOS])
+{
+	double all = flame->frames->ns[flame->wide];
+	size_t nr = 0, i;
+
+	for (i = 1; i <= FLAME_DSOS; i++) {
+		unsigned int colour = i % FLAME_DSOS;
+		const struct flame_dso *dso = &flame->dsos[colour];
+
+		if (dso->name || dso->ns > 0)
+			keys[nr++] = (struct flame_key){
+				.colour = colour,
+				.name = dso->name ?: "other DSOs",
+				.percent = 100 * dso->ns / all,
+			};
+	}
+	return nr;
+}
+
 /** flame_free() - free all memory of a flame graph */
 void flame_free(struct flame *flame)
 {

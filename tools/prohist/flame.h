@@ -52,6 +52,18 @@ struct flame_dso {
 };
 
 /**
+ * struct flame_key - an entry of the legend
+ * @colour: as of flame_colour()
+ * @name: name of the DSO, or "other DSOs"
+ * @percent: its part of the CPU time on the side that gives the width
+ */
+struct flame_key {
+	unsigned int colour;
+	const char *name;
+	double percent;
+};
+
+/**
  * struct flame - the frames of a flame graph
  * @diff: the comparison, of which it has both sides; NULL if there is one profile
  * @sum: sum of the only profile, or NULL
@@ -96,6 +108,8 @@ double flame_percent(const struct flame *flame, const struct flame_frame *frame,
 int flame_change(const struct flame *flame, const struct flame_frame *frame);
 unsigned int flame_colour(const struct flame *flame,
 			  const struct flame_frame *frame);
+size_t flame_legend(const struct flame *flame,
+		    struct flame_key keys[FLAME_DSOS]);
 void flame_free(struct flame *flame);
 
 #endif /* FLAME_H */

@@ -80,19 +80,26 @@ static const char style[] =
 	".page{fill:#12161d}\n"
 	"}\n";
 
+/** flamegraph_dso_class() - class that has the colour of a DSO */
+const char *flamegraph_dso_class(unsigned int colour)
+{
+	static const char * const classes[FLAME_DSOS] = {
+		"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"
+	};
+
+	return classes[colour];
+}
+
 /** flamegraph_class() - class of a frame, which has its colour */
 const char *flamegraph_class(const struct flame *flame,
 			     const struct flame_frame *frame)
 {
-	static const char * const dsos[FLAME_DSOS] = {
-		"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"
-	};
 	static const char * const changes[] = {
 		"fs3", "fs2", "fs1", "fn", "fg1", "fg2", "fg3"
 	};
 
 	return flame->diff ? changes[3 + flame_change(flame, frame)] :
-			     dsos[flame_colour(flame, frame)];
+			     flamegraph_dso_class(flame_colour(flame, frame));
 }
 
 static void write_label(const struct svg *svg, const struct flame_frame *frame)
@@ -192,22 +199,17 @@ static void draw_key(const struct svg *svg, double *x, const char *class,
 
 static void draw_dsos(struct svg *svg, const struct flame *flame)
 {
+	struct flame_key keys[FLAME_DSOS];
+	size_t nr = flame_legend(flame, keys), i;
 	double x = SVG_LEFT;
-	char class[] = "f0";
-	size_t i;
 
-	for (i = 1; i <= FLAME_DSOS; i++) {
-		const struct flame_dso *dso = &flame->dsos[i % FLAME_DSOS];
-
-		if (!dso->name && !(dso->ns > 0))
-			continue;
+	for (i = 0; i < nr; i++) {
 		if (x > SVG_LEFT + SVG_WIDTH - 10) {
 			x = SVG_LEFT;
 			svg->y += ROW;
 		}
-		class[1] = '0' + i % FLAME_DSOS;
-		draw_key(svg, &x, class, dso->name ?: "other DSOs",
-			 100 * dso->ns / flame->frames->ns[flame->wide]);
+		draw_key(svg, &x, flamegraph_dso_class(keys[i].colour),
+			 keys[i].name, keys[i].percent);
 	}
 	svg->y += ROW;
 }

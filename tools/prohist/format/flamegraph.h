@@ -13,6 +13,7 @@
 
 extern const char flamegraph_palette[];
 
+const char *flamegraph_dso_class(unsigned int colour);
 const char *flamegraph_class(const struct flame *flame,
 			     const struct flame_frame *frame);
 void flamegraph_frames(struct svg *svg, const struct flame *flame,

@@ -126,19 +126,14 @@ static void write_key(FILE *out, const char *class)
 
 static void write_dsos(FILE *out, const struct flame *flame)
 {
-	char class[] = "f0";
-	size_t i;
+	struct flame_key keys[FLAME_DSOS];
+	size_t nr = flame_legend(flame, keys), i;
 
-	for (i = 1; i <= FLAME_DSOS; i++) {
-		const struct flame_dso *dso = &flame->dsos[i % FLAME_DSOS];
-
-		if (!dso->name && !(dso->ns > 0))
-			continue;
-		class[1] = '0' + i % FLAME_DSOS;
-		write_key(out, class);
-		html_path(out, dso->name ?: "other DSOs");
-		fprintf(out, " <small>%.1f&nbsp;%%</small></li>\n", 100 *
-			dso->ns / flame->frames->ns[flame->wide]);
+	for (i = 0; i < nr; i++) {
+		write_key(out, flamegraph_dso_class(keys[i].colour));
+		html_path(out, keys[i].name);
+		fprintf(out, " <small>%.1f&nbsp;%%</small></li>\n",
+			keys[i].percent);
 	}
 }
 
