@@ -781,14 +781,14 @@ static const struct lie lies[] = {
 /* Call code with a base pointer; code without a file, walked by that. */
 static int lie(void *argument)
 {
-	const struct lie *told = argument;
+	const struct lie *lie = argument;
 	uint64_t frames[512] = { 0 };
 	void *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t bp, end = thread_cpu_ns() + WORK_NS;
 
 	memcpy(code, spin_code, spin_code_size);
-	bp = told->bp(frames, (uintptr_t)code + spin_code_size);
+	bp = lie->bp(frames, (uintptr_t)code + spin_code_size);
 	while (thread_cpu_ns() < end)
 		__asm__ volatile("push %%rbp; mov %0, %%rbp; mov %1, %%rdi\n\t"
 				 "call *%2; pop %%rbp" : :

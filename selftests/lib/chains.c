@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <profil.h>
 
 #include "chains.h"
 #include "unwind/make.h"
@@ -50,14 +51,7 @@ struct callers make_vdso_callers(void)
 int load_callers(const struct watch *watch, int file, const void *table,
 		 uint64_t bytes)
 {
-	struct profil_watch_unwind unwind = {
-		.size = sizeof(unwind),
-		.fd = file,
-		.table = (uintptr_t)table,
-		.bytes = bytes,
-	};
-
-	return ioctl(watch->fd, PROFIL_IOC_WATCH_UNWIND, &unwind);
+	return profil_watch_unwind(watch->fd, file, table, bytes);
 }
 
 int load_callers_of(const struct watch *watch, const char *path)
