@@ -8,8 +8,9 @@
  *
  * A step of the walk is a function of the frame's registers, of the mapping that
  * its program counter is in, and of the words that it reads. So each CPU keeps
- * the last chain with these. Once a walk comes to a frame of that chain, what is
- * left of the chain is compared, a word or two for each frame, and not walked.
+ * the last chains of two watches with these. Once a walk comes to a frame of the
+ * last chain, what is left of that is compared, a word or two for each frame, and
+ * not walked.
  *
  * A tick costs at most PROFIL_MAX_FRAMES steps, PROFIL_MAX_CODES +
  * PROFIL_MAX_STACKS look-ups of mappings, twice in the worst case, and one bucket
@@ -36,17 +37,11 @@
 #define PROFIL_MAX_CODES	16
 #define PROFIL_MAX_STACKS	4
 
-/**
- * enum profil_code_state - is a mapping of the last chain still there?
- * @PROFIL_CODE_UNKNOWN: that was not looked up in this tick
- * @PROFIL_CODE_VALID: yes
- * @PROFIL_CODE_GONE: no, or another one, or another table for it
- */
-enum profil_code_state {
-	PROFIL_CODE_UNKNOWN,
-	PROFIL_CODE_VALID,
-	PROFIL_CODE_GONE
-};
+/* Two watches with one period tick at the same instants. */
+#define PROFIL_CPU_WALKS	2
+
+/* As &struct profil_frame.bp_at: the step has to be made again. */
+#define PROFIL_NOT_PLAIN	1
 
 /**
  * struct profil_code - an executable mapping
@@ -55,7 +50,6 @@ enum profil_code_state {
  * @delta: from an address to an offset in the object
  * @callers: the table for the object, or NULL
  * @object: index of the object, or 0 if the watch has no room for it
- * @state: enum profil_code_state
  */
 struct profil_code {
 	unsigned long start;
@@ -63,7 +57,6 @@ struct profil_code {
 	u64 delta;
 	const struct profil_callers *callers;
 	u32 object;
-	u32 state;
 };
 
 /**
@@ -71,17 +64,19 @@ struct profil_code {
  * @pc: program counter
  * @sp: stack pointer
  * @bp: base pointer
- * @bp_at: where the step to the caller read the base pointer; 0 if it did not
+ * @bp_at: 0 if the step to the caller is a function of @pc, @sp and @bp, and of
+ *	the word below the caller's stack pointer; the address of another word
+ *	if it has read the base pointer there, between both stack pointers; or
+ *	PROFIL_NOT_PLAIN
  * @offset: of its bucket
  * @object: of its bucket
  * @node: index of its bucket, counted from 1; 0 before it is known
  * @caller: what @node has as its caller
- * @code: index in &struct profil_walk.codes
+ * @codes: bits of &struct profil_walk.codes: of @code and of its callers'
  * @bx: of the rule that the step followed, see struct profil_unwind_rule
+ * @code: index in &struct profil_walk.codes
  * @is_call: see struct profil_unwind_frame
  * @is_own: the tick fell in this frame itself
- * @is_plain: the step is a function of @pc, @sp and @bp, the word below the
- *	caller's stack pointer, and the word at @bp_at if that is not 0
  */
 struct profil_frame {
 	u64 pc;
@@ -92,34 +87,42 @@ struct profil_frame {
 	u32 object;
 	u32 node;
 	u32 caller;
-	u8 code;
+	u16 codes;
 	u8 bx;
-	bool is_call : 1;
-	bool is_own : 1;
-	bool is_plain : 1;
+	u8 code : 6;
+	u8 is_call : 1;
+	u8 is_own : 1;
 };
 
 /**
- * struct profil_walk - the last chain of a CPU
- * @id: of the watch that it is for; 0: there is none
+ * struct profil_walk - the last chain of a watch on a CPU
+ * @id: of the watch; 0: there is none
  * @image: of the watch
  * @end: enum profil_chain_end
  * @first: index in @frames of the innermost one; the outermost is the last
- * @nr_fresh: number of @fresh
  * @nr_codes: number of @codes
  * @codes: mappings of its frames, and of others before
  * @frames: its frames
- * @fresh: the inner part of a chain that is being walked
  */
 struct profil_walk {
 	u64 id;
 	u32 image;
 	u32 end;
 	u32 first;
-	u32 nr_fresh;
 	u32 nr_codes;
 	struct profil_code codes[PROFIL_MAX_CODES];
 	struct profil_frame frames[PROFIL_MAX_FRAMES];
+};
+
+/**
+ * struct profil_walks - walks of a CPU
+ * @recent: index in @last of the one that was used last
+ * @last: the last chains of two watches
+ * @fresh: the inner part of a chain that is being walked
+ */
+struct profil_walks {
+	u32 recent;
+	struct profil_walk last[PROFIL_CPU_WALKS];
 	struct profil_frame fresh[PROFIL_MAX_FRAMES];
 };
 
@@ -138,11 +141,14 @@ struct profil_stack {
 /**
  * struct profil_walker - a walk
  * @watcher: the watch
- * @walk: of this CPU
+ * @walk: its last chain on this CPU
  * @mm: the address space, locked
  * @stack: the mapping that the frame is in
  * @stacks: how many mappings of stacks may still be looked up
  * @frame: how far it has come
+ * @fresh: the frames up to there
+ * @nr_fresh: number of @fresh
+ * @valid: bits of &struct profil_walk.codes: found to be still there
  * @old: index of the next frame of the last chain that the walk may come to
  * @is_kernel: the tick fell in the kernel
  * @is_64: the program is in 64-bit mode
@@ -154,12 +160,15 @@ struct profil_walker {
 	struct profil_stack stack;
 	u32 stacks;
 	struct profil_unwind_frame frame;
+	struct profil_frame *fresh;
+	u32 nr_fresh;
+	u32 valid;
 	u32 old;
 	bool is_kernel;
 	bool is_64;
 };
 
-static struct profil_walk __percpu *profil_walks;
+static struct profil_walks __percpu *profil_walks;
 static u32 profil_nr_walks;
 static DEFINE_MUTEX(profil_walks_mutex);
 
@@ -177,7 +186,7 @@ int profil_chain_get(void)
 
 	mutex_lock(&profil_walks_mutex);
 	if (!profil_nr_walks)
-		profil_walks = alloc_percpu(struct profil_walk);
+		profil_walks = alloc_percpu(struct profil_walks);
 	if (profil_walks)
 		profil_nr_walks++;
 	else
@@ -199,42 +208,55 @@ void profil_chain_put(void)
 
 /* --- mappings */
 
-/* Return: whether @pc is in an executable mapping, which @code is set to. */
-static bool profil_code_look(const struct profil_walker *walker,
-			     unsigned long pc, struct profil_code *code)
+static struct vm_area_struct *
+profil_code_lookup(const struct profil_walker *walker, unsigned long pc)
 {
-	struct profil_watcher *watcher = walker->watcher;
 	struct vm_area_struct *vma = vma_lookup(walker->mm, pc);
 
-	if (!vma || !(vma->vm_flags & VM_EXEC))
-		return false;
+	return vma && vma->vm_flags & VM_EXEC ? vma : NULL;
+}
+
+static void profil_code_set(const struct profil_walker *walker,
+			    struct vm_area_struct *vma,
+			    struct profil_code *code)
+{
+	struct profil_watcher *watcher = walker->watcher;
+
 	code->start = vma->vm_start;
 	code->end = vma->vm_end;
 	code->object = profil_table_map(watcher, vma, &code->delta);
 	/* Pairs with the exchange in profil_watch_unwind(). */
 	code->callers = smp_load_acquire(&watcher->callers[code->object]);
-	code->state = PROFIL_CODE_VALID;
-	return true;
 }
 
-static bool profil_code_is_same(const struct profil_code *a,
-				const struct profil_code *b)
+/* Is a mapping still of the same object, at the same place in it? */
+static __always_inline bool
+profil_code_has_object(const struct profil_walker *walker,
+		       const struct profil_code *code,
+		       struct vm_area_struct *vma)
 {
-	return a->start == b->start && a->end == b->end &&
-	       a->delta == b->delta && a->object == b->object &&
-	       a->callers == b->callers;
+	struct profil_watcher *watcher = walker->watcher;
+	u64 delta = ((u64)vma->vm_pgoff << PAGE_SHIFT) - vma->vm_start;
+
+	/* Without a file, or when there was no room for it */
+	if (unlikely(!vma->vm_file || !code->object))
+		return profil_table_map(watcher, vma, &delta) == code->object &&
+		       delta == code->delta;
+	return delta == code->delta &&
+	       profil_is_file(&watcher->files[code->object],
+			      file_inode(vma->vm_file));
 }
 
-static bool profil_code_is_valid(const struct profil_walker *walker,
-				 struct profil_code *code)
+/* Return: whether @code is still what it was set to. @vma: there now, or NULL */
+static __always_inline bool
+profil_code_is_same(const struct profil_walker *walker,
+		    const struct profil_code *code, struct vm_area_struct *vma)
 {
-	struct profil_code now;
-
-	if (code->state == PROFIL_CODE_UNKNOWN)
-		code->state = profil_code_look(walker, code->start, &now) &&
-			      profil_code_is_same(code, &now) ?
-			      PROFIL_CODE_VALID : PROFIL_CODE_GONE;
-	return code->state == PROFIL_CODE_VALID;
+	return vma && vma->vm_start == code->start &&
+	       vma->vm_end == code->end &&
+	       profil_code_has_object(walker, code, vma) &&
+	       READ_ONCE(walker->watcher->callers[code->object]) ==
+	       code->callers;
 }
 
 /*
@@ -243,49 +265,88 @@ static bool profil_code_is_valid(const struct profil_walker *walker,
  *
  * Return: whether @pc is in an executable mapping.
  */
-static bool profil_code_renew(struct profil_walker *walker, unsigned long pc,
-			      struct profil_code *code)
+static __always_inline bool profil_code_renew(struct profil_walker *walker,
+					      unsigned long pc,
+					      struct profil_code *code)
 {
-	struct profil_code now;
+	struct vm_area_struct *vma = profil_code_lookup(walker, pc);
 
-	if (!profil_code_look(walker, pc, &now))
+	if (!vma)
 		return false;
-	if (!profil_code_is_same(code, &now))
+	if (unlikely(!profil_code_is_same(walker, code, vma))) {
 		walker->old = PROFIL_MAX_FRAMES;
-	*code = now;
+		profil_code_set(walker, vma, code);
+	}
 	return true;
 }
 
-/*
- * The mapping of an address, or an error pointer: -EFAULT if that is not
- * executable; -ENOSPC.
- */
-static __always_inline struct profil_code *
-profil_code_find(struct profil_walker *walker, unsigned long pc)
+static noinline int profil_code_add(struct profil_walker *walker,
+				    unsigned long pc)
 {
 	struct profil_walk *walk = walker->walk;
-	struct profil_code *code = walk->codes;
-	struct profil_code *end = code + walk->nr_codes;
+	struct vm_area_struct *vma;
 
-	for (; code < end; code++) {
-		if (pc - code->start >= code->end - code->start)
-			continue;
-		if (code->state == PROFIL_CODE_VALID ||
-		    profil_code_renew(walker, pc, code))
-			return code;
-		return ERR_PTR(-EFAULT);
-	}
 	if (walk->nr_codes == PROFIL_MAX_CODES)
-		return ERR_PTR(-ENOSPC);
-	if (!profil_code_look(walker, pc, code))
-		return ERR_PTR(-EFAULT);
-	walk->nr_codes++;
-	return code;
+		return -ENOSPC;
+	vma = profil_code_lookup(walker, pc);
+	if (!vma)
+		return -EFAULT;
+	profil_code_set(walker, vma, &walk->codes[walk->nr_codes]);
+	return walk->nr_codes++;
+}
+
+static bool profil_code_has(const struct profil_code *code, unsigned long pc)
+{
+	return pc - code->start < code->end - code->start;
+}
+
+/*
+ * Return: index of the mapping of earlier ticks that an address is in; their
+ * number if there is none.
+ */
+static __always_inline u32 profil_code_search(const struct profil_walker *walker,
+					      unsigned long pc)
+{
+	const struct profil_walk *walk = walker->walk;
+	u32 i;
+
+	/* Likely that of the next frame of the last chain */
+	if (likely(walker->old < PROFIL_MAX_FRAMES)) {
+		i = walk->frames[walker->old].code;
+		if (likely(profil_code_has(&walk->codes[i], pc)))
+			return i;
+	}
+	for (i = 0; i < walk->nr_codes; i++)
+		if (profil_code_has(&walk->codes[i], pc))
+			break;
+	return i;
+}
+
+/*
+ * Find the mapping of an address.
+ *
+ * Return: its index; -EFAULT if it is not executable; -ENOSPC.
+ */
+static __always_inline int profil_code_find(struct profil_walker *walker,
+					    unsigned long pc)
+{
+	struct profil_walk *walk = walker->walk;
+	int i = profil_code_search(walker, pc);
+
+	if (unlikely(i == walk->nr_codes))
+		i = profil_code_add(walker, pc);
+	else if (!(walker->valid & BIT(i)) &&
+		 !profil_code_renew(walker, pc, &walk->codes[i]))
+		return -EFAULT;
+	if (likely(i >= 0))
+		walker->valid |= BIT(i);
+	return i;
 }
 
 /* --- words of a stack */
 
-static bool profil_stack_has(const struct profil_stack *stack, u64 at)
+static __always_inline bool
+profil_stack_has(const struct profil_stack *stack, u64 at)
 {
 	return at - stack->start < stack->bytes;
 }
@@ -395,7 +456,7 @@ profil_frame_place(const struct profil_walker *walker,
 
 static bool profil_is_own(const struct profil_walker *walker)
 {
-	return !walker->walk->nr_fresh && !walker->is_kernel;
+	return !walker->nr_fresh && !walker->is_kernel;
 }
 
 static __always_inline enum profil_unwind_end
@@ -414,22 +475,32 @@ profil_frame_step(struct profil_walker *walker,
 	return end;
 }
 
+static __always_inline bool
+profil_rule_is_plain(const struct profil_unwind_rule *rule)
+{
+	return rule->cfa == PROFIL_UNWIND_SP || rule->cfa == PROFIL_UNWIND_BP ||
+	       rule->cfa == PROFIL_UNWIND_PLT ||
+	       rule->cfa == PROFIL_UNWIND_FRAME;
+}
+
 /* What the next walk needs to know of the step from @frame. */
 static __always_inline void
-profil_frame_note(struct profil_walker *walker, struct profil_frame *frame,
+profil_frame_note(const struct profil_walker *walker,
+		  struct profil_frame *frame,
 		  const struct profil_unwind_rule *rule)
 {
+	u64 sp = walker->frame.sp;
+
 	frame->bx = rule->bx;
-	frame->is_plain = !walker->stack.failed &&
-			  (rule->cfa == PROFIL_UNWIND_SP ||
-			   rule->cfa == PROFIL_UNWIND_BP ||
-			   rule->cfa == PROFIL_UNWIND_PLT ||
-			   rule->cfa == PROFIL_UNWIND_FRAME);
-	if (rule->bp == PROFIL_UNWIND_CHAINED)
+	if (walker->stack.failed || !profil_rule_is_plain(rule))
+		frame->bp_at = PROFIL_NOT_PLAIN;
+	else if (rule->bp == PROFIL_UNWIND_CHAINED)
 		frame->bp_at = frame->bp;
 	else if (rule->bp != PROFIL_UNWIND_SAME &&
 		 rule->bp != PROFIL_UNWIND_LOST)
-		frame->bp_at = walker->frame.sp - rule->bp * sizeof(u64);
+		frame->bp_at = sp - rule->bp * sizeof(u64);
+	if (frame->bp_at && frame->bp_at - frame->sp >= sp - frame->sp)
+		frame->bp_at = PROFIL_NOT_PLAIN;
 }
 
 /* The frame that a signal interrupted may be in another stack. */
@@ -456,16 +527,17 @@ static __always_inline int profil_frame_add(struct profil_walker *walker)
 		[PROFIL_UNWIND_ASTRAY] = PROFIL_CHAIN_ASTRAY,
 	};
 	struct profil_walk *walk = walker->walk;
-	struct profil_frame *frame = &walk->fresh[walk->nr_fresh];
+	struct profil_frame *frame = &walker->fresh[walker->nr_fresh];
 	unsigned long pc = walker->frame.pc - walker->frame.is_call;
-	struct profil_code *code = profil_code_find(walker, pc);
+	int nr = profil_code_find(walker, pc);
 	const struct profil_unwind_rule *rule;
+	const struct profil_code *code;
 	bool is_own = profil_is_own(walker);
 	enum profil_unwind_end end;
 
-	if (IS_ERR(code))
-		return PTR_ERR(code) == -ENOSPC ? -ENOSPC :
-						  PROFIL_CHAIN_UNMAPPED;
+	if (nr < 0)
+		return nr == -ENOSPC ? -ENOSPC : PROFIL_CHAIN_UNMAPPED;
+	code = &walk->codes[nr];
 	rule = profil_frame_rule(walker, code, pc + code->delta);
 	*frame = (struct profil_frame) {
 		.pc = walker->frame.pc,
@@ -474,11 +546,11 @@ static __always_inline int profil_frame_add(struct profil_walker *walker)
 		.offset = profil_frame_place(walker, code, rule, is_own,
 					     pc + code->delta),
 		.object = code->object,
-		.code = code - walk->codes,
+		.code = nr,
 		.is_call = walker->frame.is_call,
 		.is_own = is_own,
 	};
-	walk->nr_fresh++;
+	walker->nr_fresh++;
 	if (!rule)
 		return PROFIL_CHAIN_NO_TABLE;
 	end = profil_frame_step(walker, rule);
@@ -500,56 +572,64 @@ static bool profil_walk_has_pure_end(const struct profil_walk *walk)
 	       walk->end == PROFIL_CHAIN_NO_RULE;
 }
 
+/* Read a word that may not be in the stack: then, any word of the stack. */
+#define profil_stack_peek(stack, at, word, fault)			\
+	unsafe_get_user(word, profil_stack_word(stack, at), fault)
+
 /*
- * Compare what the steps of the last chain have read, from frame @at on. @codes
- * gets the mappings that they depend on.
+ * Compare what the steps of the last chain have read, from frame @at on.
+ *
+ * Only plain steps are compared, and these go up the stack: so, if the first and
+ * the last one were made within the stack, all were.
  *
  * Return: index of the first frame whose step may go elsewhere now.
  */
-static __always_inline u32 profil_walk_compare(const struct profil_walker *walker,
-					       u32 at, u32 *codes)
+static __always_inline u32
+profil_walk_compare(const struct profil_walker *walker, u32 at)
 {
-	const struct profil_frame *frames = walker->walk->frames;
+	const struct profil_frame *begin = &walker->walk->frames[at];
+	const struct profil_frame *last =
+		&walker->walk->frames[PROFIL_MAX_FRAMES - 1];
+	const struct profil_frame *frame = begin;
 	const struct profil_stack *stack = &walker->stack;
-	u32 used = 0;
 	u64 word;
 
-	if (!profil_stack_begin(stack))
+	if (!profil_stack_has(stack, frame->sp) || !profil_stack_begin(stack))
 		return at;
-	for (; at < PROFIL_MAX_FRAMES - 1; at++) {
-		const struct profil_frame *frame = &frames[at];
-
-		if (!frame->is_plain ||
-		    !profil_stack_has(stack, frame[1].sp - sizeof(u64)))
-			break;
-		unsafe_get_user(word, profil_stack_word(stack, frame[1].sp -
-							       sizeof(u64)),
-				fault);
+	for (; frame < last; frame++) {
+		profil_stack_peek(stack, frame[1].sp - sizeof(u64), word,
+				  fault);
 		if (word != frame[1].pc)
 			break;
-		if (frame->bp_at) {
-			if (!profil_stack_has(stack, frame->bp_at))
-				break;
-			unsafe_get_user(word, profil_stack_word(stack,
-								frame->bp_at),
-					fault);
-			if (word != frame[1].bp)
-				break;
-		}
-		used |= BIT(frame->code);
+		if (likely(!frame->bp_at))
+			continue;
+		if (frame->bp_at == PROFIL_NOT_PLAIN)
+			break;
+		profil_stack_peek(stack, frame->bp_at, word, fault);
+		if (word != frame[1].bp)
+			break;
 	}
 fault:
 	user_access_end();
-	*codes = used;
-	return at;
+	while (frame > begin &&
+	       !profil_stack_has(stack, frame->sp - sizeof(u64)))
+		frame--;
+	return frame - walker->walk->frames;
 }
 
-static bool profil_walk_has_codes(const struct profil_walker *walker, u32 codes)
+static __always_inline bool
+profil_walk_has_codes(struct profil_walker *walker, u32 codes)
 {
-	for (; codes; codes &= codes - 1)
-		if (!profil_code_is_valid(walker,
-					  &walker->walk->codes[__ffs(codes)]))
+	for (codes &= ~walker->valid; codes; codes &= codes - 1) {
+		u32 i = __ffs(codes);
+		struct profil_code *code = &walker->walk->codes[i];
+
+		if (!profil_code_is_same(walker, code,
+					 profil_code_lookup(walker,
+							    code->start)))
 			return false;
+		walker->valid |= BIT(i);
+	}
 	return true;
 }
 
@@ -560,17 +640,17 @@ static bool profil_walk_has_codes(const struct profil_walker *walker, u32 codes)
 static void profil_walk_take(struct profil_walker *walker, u32 at, u32 end)
 {
 	struct profil_unwind_frame *to = &walker->frame;
-	struct profil_walk *walk = walker->walk;
-	const struct profil_frame *frame = &walk->frames[at];
+	const struct profil_frame *frame = &walker->walk->frames[at];
 
-	for (; at < end && walk->nr_fresh < PROFIL_MAX_FRAMES; at++, frame++) {
+	for (; at < end && walker->nr_fresh < PROFIL_MAX_FRAMES;
+	     at++, frame++) {
 		if (frame->bx == PROFIL_UNWIND_LOST) {
 			to->bx = 0;
 			to->bx_at = 0;
 		} else if (frame->bx != PROFIL_UNWIND_SAME) {
 			to->bx_at = frame[1].sp - frame->bx * sizeof(u64);
 		}
-		walk->fresh[walk->nr_fresh++] = *frame;
+		walker->fresh[walker->nr_fresh++] = *frame;
 		to->pc = frame[1].pc;
 		to->sp = frame[1].sp;
 		to->bp = frame[1].bp;
@@ -598,7 +678,7 @@ profil_walk_is_at(const struct profil_walker *walker,
 static __always_inline bool profil_walk_meet(struct profil_walker *walker)
 {
 	struct profil_walk *walk = walker->walk;
-	u32 at = walker->old, end, codes;
+	u32 at = walker->old, end;
 
 	while (at < PROFIL_MAX_FRAMES &&
 	       walk->frames[at].sp < walker->frame.sp)
@@ -607,16 +687,13 @@ static __always_inline bool profil_walk_meet(struct profil_walker *walker)
 	if (at == PROFIL_MAX_FRAMES ||
 	    !profil_walk_is_at(walker, &walk->frames[at]))
 		return false;
-	codes = 0;
-	end = profil_walk_compare(walker, at, &codes);
-	if (end == PROFIL_MAX_FRAMES - 1)
-		codes |= BIT(walk->frames[end].code);
-	if (!profil_walk_has_codes(walker, codes)) {
+	end = profil_walk_compare(walker, at);
+	if (!profil_walk_has_codes(walker, walk->frames[at].codes)) {
 		walker->old = PROFIL_MAX_FRAMES;
 		return false;
 	}
 	if (end == PROFIL_MAX_FRAMES - 1 && profil_walk_has_pure_end(walk) &&
-	    walk->nr_fresh <= at)
+	    walker->nr_fresh <= at)
 		return true;
 	profil_walk_take(walker, at, end);
 	return false;
@@ -630,12 +707,11 @@ static noinline int profil_walk_run(struct profil_walker *walker)
 	struct profil_walk *walk = walker->walk;
 	int end;
 
-	walk->nr_fresh = 0;
 	do {
 		if (profil_walk_meet(walker))
 			return walk->end;
 		end = PROFIL_CHAIN_DEEP;
-		if (walk->nr_fresh < PROFIL_MAX_FRAMES)
+		if (walker->nr_fresh < PROFIL_MAX_FRAMES)
 			end = profil_frame_add(walker);
 	} while (end == -EAGAIN);
 	walker->old = PROFIL_MAX_FRAMES;
@@ -649,15 +725,32 @@ static void profil_walk_forget(struct profil_walk *walk)
 	walk->nr_codes = 0;
 }
 
+static bool profil_walk_is_of(const struct profil_walk *walk, u64 id, u32 image)
+{
+	return walk->id == id && walk->image == image;
+}
+
+/* Return: the last chain of a watch, or none in the place of the other one. */
+static struct profil_walk *profil_walk_find(struct profil_walks *walks, u64 id,
+					    u32 image)
+{
+	struct profil_walk *walk = &walks->last[walks->recent];
+
+	if (profil_walk_is_of(walk, id, image))
+		return walk;
+	walks->recent = (walks->recent + 1) % PROFIL_CPU_WALKS;
+	walk = &walks->last[walks->recent];
+	if (!profil_walk_is_of(walk, id, image))
+		profil_walk_forget(walk);
+	return walk;
+}
+
 static void profil_walker_init(struct profil_walker *walker,
 			       const struct pt_regs *regs)
 {
-	struct profil_walk *walk = walker->walk;
-	u32 i;
-
-	for (i = 0; i < walk->nr_codes; i++)
-		walk->codes[i].state = PROFIL_CODE_UNKNOWN;
-	walker->old = walk->first;
+	walker->nr_fresh = 0;
+	walker->valid = 0;
+	walker->old = walker->walk->first;
 	walker->frame = (struct profil_unwind_frame) {
 		.pc = regs->ip, .sp = regs->sp, .bp = regs->bp,
 		.bx = regs->bx, .di = regs->di,
@@ -674,8 +767,6 @@ static void profil_walk_stack(struct profil_walker *walker, u32 image,
 	struct profil_walk *walk = walker->walk;
 	int end;
 
-	if (walk->id != walker->watcher->id || walk->image != image)
-		profil_walk_forget(walk);
 	profil_walker_init(walker, regs);
 	end = profil_walk_run(walker);
 	/* Mappings of earlier chains may be in the way */
@@ -703,15 +794,20 @@ static bool profil_walk_place(struct profil_walker *walker, u32 *caller)
 	struct profil_walk *walk = walker->walk;
 	u32 node = walk->end == PROFIL_CHAIN_COMPLETE ? 0 :
 							PROFIL_CALLER_UNKNOWN;
-	u32 at = walker->old, i = walk->nr_fresh;
+	u32 at = walker->old, i = walker->nr_fresh;
+	u16 codes = 0;
 
-	if (at < PROFIL_MAX_FRAMES)
+	if (at < PROFIL_MAX_FRAMES) {
 		node = walk->frames[at].node;
+		codes = walk->frames[at].codes;
+	}
 	walk->first = at - i;
 	while (i--) {
 		struct profil_frame *frame = &walk->frames[--at];
 
-		*frame = walk->fresh[i];
+		*frame = walker->fresh[i];
+		codes |= BIT(frame->code);
+		frame->codes = codes;
 		*caller = node;
 		if (!frame->node || frame->caller != node) {
 			frame->caller = node;
@@ -746,15 +842,19 @@ static int profil_chain_walk(struct profil_watcher *watcher, u32 image, u32 nr,
 			     const struct pt_regs *regs,
 			     const struct pt_regs *user)
 {
-	struct profil_walk *walk = this_cpu_ptr(profil_walks);
-	struct profil_walker walker = {
-		.watcher = watcher, .walk = walk, .mm = current->mm,
-		.is_kernel = regs != user,
-		.is_64 = user_64bit_mode((struct pt_regs *)user),
-	};
+	struct profil_walks *walks = this_cpu_ptr(profil_walks);
+	struct profil_walk *walk = profil_walk_find(walks, watcher->id, image);
+	struct profil_walker walker;
 	u32 object, caller;
 	bool has_room;
 
+	/* An initializer would clear what profil_walker_init() sets */
+	walker.watcher = watcher;
+	walker.walk = walk;
+	walker.mm = current->mm;
+	walker.fresh = walks->fresh;
+	walker.is_kernel = regs != user;
+	walker.is_64 = user_64bit_mode((struct pt_regs *)user);
 	pagefault_disable();
 	profil_walk_stack(&walker, image, user);
 	pagefault_enable();
@@ -765,8 +865,8 @@ static int profil_chain_walk(struct profil_watcher *watcher, u32 image, u32 nr,
 	}
 	if (walk->first == PROFIL_MAX_FRAMES)
 		return -EFAULT;
-	object = walk->nr_fresh ? walk->fresh[0].object :
-				  walk->frames[walk->first].object;
+	object = walker.nr_fresh ? walker.fresh[0].object :
+				   walk->frames[walk->first].object;
 	/* Without its nodes, the chain is no help to the next tick */
 	if (!has_room)
 		walk->id = 0;

@@ -65,14 +65,6 @@ static kuid_t profil_owner(const struct profil_deferred *late)
 
 /* --- objects */
 
-static bool profil_is_file(const struct profil_file_key *key,
-			   const struct inode *inode)
-{
-	return key->inode == inode && key->number == inode->i_ino &&
-	       key->generation == inode->i_generation &&
-	       key->device == inode->i_sb->s_dev;
-}
-
 /*
  * Find the object of a file; @object gets 0 if it has none. Another CPU may then
  * take the place for another file, unless watcher->lock is held.

@@ -30,6 +30,7 @@
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
@@ -389,6 +390,14 @@ u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
 		      u64 offset, u32 caller);
 void profil_table_count(struct profil_watcher *watcher, u32 image, u32 nr,
 			u32 object, u32 node, u32 caller);
+
+static inline bool profil_is_file(const struct profil_file_key *key,
+				  const struct inode *inode)
+{
+	return key->inode == inode && key->number == inode->i_ino &&
+	       key->generation == inode->i_generation &&
+	       key->device == inode->i_sb->s_dev;
+}
 
 /* Without chains, a bucket has no caller. */
 static inline u64 profil_bucket_size(bool has_caller)
