@@ -19,6 +19,7 @@
 #include "profil/save.h"
 #include "profil/session.h"
 #include "profil/top.h"
+#include "push/push.h"
 
 /* Take bucket, interval and arguments from the user's answers, imply --dos. */
 static void be_interactive(struct session *session)
@@ -82,7 +83,8 @@ static void parse(int argc, char **argv, struct session *session)
 	/* "+": options after PROGRAM belong to the program */
 	while ((option = getopt_long(argc, argv, "+" SHORT_OPTIONS,
 				     long_options, NULL)) >= 0) {
-		if (common_option(session, option, optarg))
+		if (common_option(session, option, optarg) ||
+		    push_option(option, optarg))
 			continue;
 		switch (option) {
 		case 'o':
@@ -136,6 +138,8 @@ int main(int argc, char **argv)
 		return top_main(argc - 1, argv + 1);
 	parse(argc, argv, &session);
 	session_ignore_writing();
+	if (push_wanted())
+		return push_main(&session);
 	if (session_open(&session) || save_check(&session))
 		return EXIT_FAILED;
 	failure = session.target == TARGET_PROGRAM ? session_run(&session) :

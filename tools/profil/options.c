@@ -21,6 +21,7 @@ static const char usage[] =
 	"Usage: profil [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       profil [OPTION]... -p PID...\n"
 	"       profil [OPTION]... --cgroup=DIR | --user[=USER] | -a\n"
+	"       profil --push=URL [OPTION]... --cgroup=DIR | --user[=USER] | -a\n"
 	"       profil top [OPTION]...\n"
 	"Run PROGRAM and write a profile of it and of all that it starts; or write one\n"
 	"of what runs already, until Ctrl-C. top shows, once a second, the hottest\n"
@@ -51,6 +52,21 @@ static const char usage[] =
 	"                          functions (needs CAP_PERFMON; default with --all)\n"
 	"                          or none\n"
 	"      --no-names          put no names of functions into the profile\n"
+	"      --push=URL          instead of writing a file, send profiles of what runs\n"
+	"                          already to a store, until the end; see profil(1)\n"
+	"      --push-as=PROTOCOL  pyroscope (POST /ingest; default) or pprof (POST\n"
+	"                          /v1/pprof; default if the URL ends so)\n"
+	"      --every=SECONDS     send one each SECONDS (default 60)\n"
+	"      --label=NAME=VALUE  label them; service_name is a label, too\n"
+	"      --split=KIND        send one for each comm or cgroup\n"
+	"      --token-file=FILE   authenticate by the bearer token in FILE\n"
+	"      --password-file=FILE\n"
+	"                          authenticate by USER:PASSWORD in FILE\n"
+	"      --spool=DIR         keep in DIR what could not be sent\n"
+	"      --spool-size=MB     but no more than this (default 64; 4 without --spool)\n"
+	"      --listen=[ADDRESS:]PORT\n"
+	"                          serve /debug/pprof/profile?seconds=N and /metrics\n"
+	"                          (default address 127.0.0.1)\n"
 	"  -n, --top=N             with top: show N functions (default as many as the\n"
 	"                          terminal has room for, else 20)\n"
 	"      --help              show this help\n"
@@ -76,6 +92,16 @@ const struct option long_options[] = {
 	{ "call-sites", no_argument, NULL, OPTION_CALL_SITES },
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
 	{ "no-names", no_argument, NULL, OPTION_NO_NAMES },
+	{ "push", required_argument, NULL, OPTION_PUSH },
+	{ "push-as", required_argument, NULL, OPTION_PUSH_AS },
+	{ "every", required_argument, NULL, OPTION_EVERY },
+	{ "label", required_argument, NULL, OPTION_LABEL },
+	{ "split", required_argument, NULL, OPTION_SPLIT },
+	{ "token-file", required_argument, NULL, OPTION_TOKEN_FILE },
+	{ "password-file", required_argument, NULL, OPTION_PASSWORD_FILE },
+	{ "spool", required_argument, NULL, OPTION_SPOOL },
+	{ "spool-size", required_argument, NULL, OPTION_SPOOL_SIZE },
+	{ "listen", required_argument, NULL, OPTION_LISTEN },
 	{ "top", required_argument, NULL, 'n' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },

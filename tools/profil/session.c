@@ -29,6 +29,12 @@ uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/** unix_ns() - now, in nanoseconds since the epoch */
+uint64_t unix_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
 /* Join the arguments to one line; control characters become spaces. */
 static void join(char *line, size_t room, char **argv)
 {
@@ -151,7 +157,7 @@ int session_begin(struct session *session, pid_t pid)
 	}
 	if (!session->start_ns) {
 		session->start_ns = now_ns();
-		session->start_unix_ns = clock_ns(CLOCK_REALTIME);
+		session->start_unix_ns = unix_ns();
 	}
 	return 0;
 }

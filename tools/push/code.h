@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * code.h - functions of files, by path and build ID
+ *
+ * A function that has had ticks will have more. Its file is read once.
+ */
+#ifndef CODE_H
+#define CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prf/prf.h"
+#include "profil/session.h"
+
+/**
+ * struct code_function - a function
+ * @start: its first address
+ * @end: first address after it
+ * @name: its name
+ * @profile: the profile that has it, by encode.c
+ * @number: its number there
+ */
+struct code_function {
+	uint64_t start;
+	uint64_t end;
+	char *name;
+	uint64_t profile;
+	uint64_t number;
+};
+
+/**
+ * struct code_file - what is known of a file, or of other code
+ * @dso: its kind, path and build ID
+ * @nr_segments: number of segments
+ * @segments: its executable segments
+ * @nr: number of functions
+ * @functions: its functions, sorted by address
+ * @nr_wanted: number of elements of @wanted
+ * @wanted: places without a function, to ask for
+ * @asked: number of times that it could not be read
+ * @profile: the profile that has it, by encode.c
+ * @mapping: its number there
+ */
+struct code_file {
+	struct prf_dso dso;
+	size_t nr_segments;
+	struct prf_segment *segments;
+	size_t nr;
+	struct code_function *functions;
+	size_t nr_wanted;
+	struct code_place *wanted;
+	unsigned int asked;
+	uint64_t profile;
+	uint64_t mapping;
+};
+
+struct code_file *code_file(const struct prf_dso *dso);
+uint64_t code_address(const struct code_file *file,
+		       const struct prf_dso *dso, uint64_t offset);
+struct code_function *code_function(struct code_file *file,
+				      uint64_t address, uint64_t bytes);
+int code_learn(const struct session *session, const struct prf *prf);
+size_t code_bytes(void);
+unsigned long code_failures(void);
+void code_forget(void);
+
+#endif /* CODE_H */

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * push.c - send profiles of what runs to a store, again and again
+ *
+ * A watch counts all the time, in a table that only grows. Once in a while the
+ * table is read, and what has come since the last time is sent.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "profil/backend_watch.h"
+#include "profil/options.h"
+#include "profil/record.h"
+#include "push/config.h"
+#include "push/encode.h"
+#include "push/http.h"
+#include "push/code.h"
+#include "push/listen.h"
+#include "push/metrics.h"
+#include "push/push.h"
+#include "push/spool.h"
+#include "push/window.h"
+#include "util/term.h"
+
+#define SECOND_NS	1000000000ULL
+
+/* Time for the last profile, and for those that wait, in seconds */
+#define LAST_S		10
+
+/**
+ * struct push - what happens
+ * @wanted: there is a --push or a --listen
+ * @any: an option that needs these was given
+ * @record: what the watch has counted so far
+ * @window: ticks that have not been sent
+ * @dropped: profiles that were dropped, as the store has been told
+ */
+static struct push {
+	bool wanted;
+	bool any;
+	struct record *record;
+	struct window window;
+	uint64_t dropped;
+} push;
+
+/** push_option() - heed an option of --push; returns whether it is one */
+bool push_option(int option, const char *argument)
+{
+	if (!config_option(option, argument))
+		return false;
+	push.any = true;
+	push.wanted |= option == OPTION_PUSH || option == OPTION_LISTEN;
+	return true;
+}
+
+/** push_wanted() - is there a --push or a --listen? */
+bool push_wanted(void)
+{
+	if (push.any && !push.wanted)
+		misused("--every, --label and the like need --push or --listen");
+	return push.wanted;
+}
+
+/* ---- reading the table */
+
+static bool is_full(const struct profil_watch *room,
+		    const struct profil_watch_status *used)
+{
+	return used->buckets > room->buckets / 4 * 3 ||
+		used->images > room->images / 4 * 3 ||
+		used->objects > room->objects / 4 * 3 ||
+		used->names > room->names / 4 * 3;
+}
+
+static const struct watch *the_watch(const struct session *session)
+{
+	const struct watch *watches;
+
+	backend_watches(session, &watches);
+	return watches;
+}
+
+static bool table_is_full(const struct session *session)
+{
+	const struct watch *watch = the_watch(session);
+	struct profil_watch_status status;
+
+	return !watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status) &&
+		is_full(&watch->request, &status);
+}
+
+static int fill(const struct session *session, struct prf *prf)
+{
+	if (prf_init(prf, ""))
+		return -1;
+	prf->start_unix_ns = session->start_unix_ns;
+	prf->period_ns = session->period_ns;
+	prf->clock = session->clock;
+	if (!session->flat)
+		prf->flags |= PRF_FLAG_CHAINS;
+	if (session->call_sites)
+		prf->flags |= PRF_FLAG_CALL_SITES;
+	return 0;
+}
+
+static int read_table(struct session *session, struct prf *prf)
+{
+	const struct watch *watch = the_watch(session);
+	struct profil_watch_status status;
+
+	if (!push.record)
+		push.record = record_new(session, watch->table);
+	if (!push.record || fill(session, prf))
+		return -1;
+	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
+	if (record_add(push.record, prf, status.buckets) ||
+	    code_learn(session, prf))
+		return -1;
+	metrics_add(prf);
+	metrics.period_ns = session->period_ns;
+	/* These stats have said that there may be new files */
+	session->backend->drain(session);
+	return 0;
+}
+
+/* Add what has come since the last time to all windows. */
+static int collect(struct session *session, uint64_t now)
+{
+	struct segment *segment = segment_new();
+	int failed;
+
+	if (!segment)
+		return -1;
+	failed = read_table(session, &segment->prf) ||
+		window_add(&push.window, segment, now) ||
+		listen_add(segment, now) ? -1 : 0;
+	segment_put(segment);
+	return failed;
+}
+
+/*
+ * Begin with an empty table before this one is full. The machine has one watch
+ * at a time, so nothing is counted for the moment from one to the next.
+ */
+static int renew(struct session *session)
+{
+	metrics.lost += backend_stop_watches(session);
+	if (collect(session, now_ns()))
+		return -1;
+	record_free(push.record);
+	push.record = NULL;
+	backend_end_watches(session);
+	metrics.watches++;
+	return session_begin(session, 0);
+}
+
+/* ---- profiles */
+
+static void say_dropped(char *text, size_t room)
+{
+	snprintf(text, room, "before this, %llu profiles with %llu ticks were dropped",
+		 (unsigned long long)spool.dropped,
+		 (unsigned long long)spool.dropped_ticks);
+}
+
+/* Put a profile of the window into the spool; its name is @key, or the usual. */
+static void put_profile(const char *key, const char *service)
+{
+	uint64_t until_ns = unix_ns();
+	struct spooled profile = {
+		.from_ns = until_ns - (push.window.end_ns -
+				       push.window.start_ns),
+		.until_ns = until_ns,
+	};
+	char dropped[100];
+	struct encode encode = {
+		.window = &push.window,
+		.key = key,
+		.start_unix_ns = profile.from_ns,
+		.labelled = config.protocol == CONFIG_PPROF,
+		.service = service,
+	};
+	int fd = spool_new();
+
+	if (push.dropped != spool.dropped) {
+		say_dropped(dropped, sizeof(dropped));
+		encode.comment = dropped;
+	}
+	push.dropped = spool.dropped;
+	snprintf(profile.service, sizeof(profile.service), "%s", service);
+	if (fd < 0 || encode_window(&encode, fd, &profile.ticks)) {
+		term_warn("cannot make a profile: %s", strerror(errno));
+		spool_drop(profile.ticks);
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	metrics.encoded += profile.ticks;
+	spool_add(fd, &profile);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Keys of all execs of the window, sorted, some of them several times */
+static const char **list_keys(size_t *nr)
+{
+	const struct window *window = &push.window;
+	const char **keys;
+	size_t i, j;
+
+	*nr = 0;
+	for (i = 0; i < window->nr; i++)
+		*nr += window->list[i]->prf.nr;
+	keys = calloc(*nr + 1, sizeof(*keys));
+	*nr = 0;
+	for (i = 0; keys && i < window->nr; i++)
+		for (j = 0; j < window->list[i]->prf.nr; j++)
+			keys[(*nr)++] = encode_key(
+				&window->list[i]->prf.execs[j]);
+	if (keys)
+		qsort(keys, *nr, sizeof(*keys), by_name);
+	return keys;
+}
+
+/* A service is a cgroup without its first slash. */
+static void put_split(void)
+{
+	size_t nr, i;
+	const char **keys = list_keys(&nr);
+
+	for (i = 0; keys && i < nr; i++) {
+		const char *name = keys[i];
+
+		if (i && !strcmp(keys[i - 1], name))
+			continue;
+		if (config.split == CONFIG_BY_CGROUP && name[0] == '/' &&
+		    name[1])
+			name++;
+		put_profile(keys[i], name);
+	}
+	free(keys);
+}
+
+static void put_profiles(uint64_t now)
+{
+	if (config.split == CONFIG_WHOLE)
+		put_profile(ENCODE_ALL, config.service);
+	else
+		put_split();
+	window_close(&push.window);
+	window_open(&push.window, now);
+}
+
+/* ---- the session */
+
+static bool is_due(uint64_t now)
+{
+	return config.url &&
+		now >= push.window.start_ns + config.every_s * SECOND_NS;
+}
+
+/* Called once a second. */
+static int refresh(struct session *session)
+{
+	uint64_t now = now_ns();
+	int failed = 0;
+
+	if (!push.window.start_ns && config.url)
+		window_open(&push.window, session->start_ns);
+	if (is_due(now) || listen_wants(now)) {
+		failed = collect(session, now);
+		if (!failed && is_due(now))
+			put_profiles(now);
+		if (!failed)
+			listen_refresh(now, false);
+	}
+	if (!failed && table_is_full(session))
+		failed = renew(session);
+	if (failed)
+		term_warn("%s", strerror(errno));
+	return failed;
+}
+
+static const char *service_of(const struct session *session)
+{
+	static char text[SPOOL_SERVICE];
+
+	switch (session->target) {
+	case TARGET_MACHINE:
+		return "machine";
+	case TARGET_USER:
+		snprintf(text, sizeof(text), "user-%u", session->uid);
+		return text;
+	default:
+		session_describe(session, text, sizeof(text));
+		return text;
+	}
+}
+
+/* Stop, and send what there is. */
+static void finish(struct session *session)
+{
+	uint64_t end_ns = now_ns() + LAST_S * SECOND_NS;
+
+	metrics.lost += backend_stop_watches(session);
+	if (collect(session, now_ns())) {
+		term_warn("%s", strerror(errno));
+		return;
+	}
+	if (config.url)
+		put_profiles(now_ns());
+	listen_refresh(now_ns(), true);
+	http_finish(end_ns);
+}
+
+static void report_rest(void)
+{
+	if (spool.nr && config.spool)
+		term_warn("%zu profiles wait in %s", spool.nr, config.spool);
+	else if (spool.nr)
+		term_warn("%zu profiles could not be sent", spool.nr);
+}
+
+static int run(struct session *session)
+{
+	int failure = session_attach(session);
+
+	if (session->start_ns)
+		finish(session);
+	report_rest();
+	listen_close();
+	http_close();
+	spool_close();
+	window_close(&push.window);
+	code_forget();
+	if (push.record)
+		record_free(push.record);
+	backend_end_watches(session);
+	if (session_end(session))
+		failure = EXIT_FAILED;
+	prf_free(&session->prf);
+	return failure;
+}
+
+/**
+ * push_main() - "profil --push" and "profil --listen"
+ * @session: target and options
+ *
+ * Return: the exit status.
+ */
+int push_main(struct session *session)
+{
+	if (session->target == TARGET_PROGRAM ||
+	    session->target == TARGET_PROCESSES)
+		misused("--push and --listen need --all, --cgroup or --user");
+	if (session->output || session->per_process || session->dos)
+		misused("--push and --listen write no file");
+	if (!config.service)
+		config.service = service_of(session);
+	config_finish();
+	session->refresh = refresh;
+	session->poll = http_poll;
+	session->renewed = true;
+	if (session_open(session) || http_open() || spool_open() ||
+	    listen_open())
+		return EXIT_FAILED;
+	metrics.watches = 1;
+	return run(session);
+}

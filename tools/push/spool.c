@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spool.c - profiles that have not been sent
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "push/config.h"
+#include "push/spool.h"
+#include "util/array.h"
+#include "util/number.h"
+#include "util/term.h"
+
+/* The line before a profile; what follows it begins at the same offset. */
+#define MAGIC		"profil-push"
+#define VERSION_1	1
+#define HEAD		512
+
+/* Names of files, by number; and of one that is being written */
+#define NAME		"%016" PRIx64 ".profile"
+#define NEW		"new"
+
+/* Length of a name */
+#define NAME_ROOM	32
+
+struct spool spool;
+
+/* Descriptor of the directory; -1 to keep profiles in memory */
+static int directory = -1;
+
+/* Number of the next profile */
+static uint64_t next = 1;
+
+static void name_file(uint64_t number, char name[NAME_ROOM])
+{
+	snprintf(name, NAME_ROOM, NAME, number);
+}
+
+static void forget(size_t index)
+{
+	struct spooled *profile = &spool.list[index];
+
+	spool.bytes -= profile->bytes;
+	spool.nr--;
+	memmove(profile, profile + 1, (spool.nr - index) * sizeof(*profile));
+}
+
+static void delete(size_t index)
+{
+	struct spooled *profile = &spool.list[index];
+	char name[NAME_ROOM];
+
+	if (profile->fd >= 0) {
+		close(profile->fd);
+	} else {
+		name_file(profile->number, name);
+		unlinkat(directory, name, 0);
+	}
+	forget(index);
+}
+
+/** spool_drop() - count a profile that is lost, with its ticks */
+void spool_drop(uint64_t ticks)
+{
+	spool.dropped++;
+	spool.dropped_ticks += ticks;
+}
+
+/* Drop the oldest profiles while there are too many bytes. */
+static void make_room(void)
+{
+	size_t first;
+
+	while (spool.bytes > config.spool_bytes) {
+		first = spool.nr && spool.list->number == spool.sent;
+		if (first >= spool.nr)
+			return;
+		spool_drop(spool.list[first].ticks);
+		delete(first);
+	}
+}
+
+static int add_to_list(const struct spooled *profile)
+{
+	struct spooled *list = array_grow(spool.list, spool.nr, sizeof(*list));
+
+	if (!list)
+		return -1;
+	spool.list = list;
+	list[spool.nr++] = *profile;
+	spool.bytes += profile->bytes;
+	if (profile->number >= next)
+		next = profile->number + 1;
+	return 0;
+}
+
+static bool write_head(int fd, const struct spooled *profile)
+{
+	char head[HEAD] = "";
+
+	snprintf(head, sizeof(head),
+		 MAGIC " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+		 VERSION_1, profile->from_ns, profile->until_ns,
+		 profile->ticks, profile->service);
+	return pwrite(fd, head, sizeof(head), 0) == sizeof(head);
+}
+
+static bool read_head(int fd, struct spooled *profile)
+{
+	char head[HEAD];
+	int version = 0, at = 0;
+	char *end;
+
+	if (pread(fd, head, sizeof(head), 0) != sizeof(head))
+		return false;
+	end = memchr(head, '\n', sizeof(head));
+	if (!end)
+		return false;
+	*end = '\0';
+	if (sscanf(head, MAGIC " %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %n",
+		   &version, &profile->from_ns, &profile->until_ns,
+		   &profile->ticks, &at) < 4 || version != VERSION_1 ||
+	    !at || strlen(head + at) >= sizeof(profile->service))
+		return false;
+	strcpy(profile->service, head + at);
+	return true;
+}
+
+/* List a file of the directory, or remove it if it is damaged. */
+static int list_file(const char *name)
+{
+	struct spooled profile = { .fd = -1 };
+	char again[NAME_ROOM];
+	struct stat status;
+	bool is_good;
+	int fd;
+
+	if (sscanf(name, "%" SCNx64, &profile.number) != 1)
+		return 0;
+	name_file(profile.number, again);
+	if (strcmp(name, again))
+		return 0;
+	fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	is_good = fd >= 0 && !fstat(fd, &status) && read_head(fd, &profile);
+	if (fd >= 0)
+		close(fd);
+	if (!is_good) {
+		term_warn("%s/%s: removed: it is no profile", config.spool,
+			  name);
+		unlinkat(directory, name, 0);
+		spool_drop(0);
+		return 0;
+	}
+	profile.bytes = status.st_size;
+	return add_to_list(&profile);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return array_by_start(a, b);
+}
+
+static int list_directory(void)
+{
+	DIR *entries = fdopendir(dup(directory));
+	struct dirent *entry;
+	int failed = entries ? 0 : -1;
+
+	while (!failed && (entry = readdir(entries)))
+		failed = list_file(entry->d_name);
+	if (entries)
+		closedir(entries);
+	if (spool.nr)
+		qsort(spool.list, spool.nr, sizeof(*spool.list), by_number);
+	return failed;
+}
+
+/**
+ * spool_open() - find what an earlier profil has not sent
+ *
+ * Return: 0, or -1 after reporting the error.
+ */
+int spool_open(void)
+{
+	if (!config.spool)
+		return 0;
+	if (mkdir(config.spool, 0700) && errno != EEXIST) {
+		term_warn("%s: %s", config.spool, strerror(errno));
+		return -1;
+	}
+	directory = open(config.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory >= 0 && flock(directory, LOCK_EX | LOCK_NB) &&
+	    errno == EWOULDBLOCK) {
+		term_warn("%s: another profil uses it", config.spool);
+		return -1;
+	}
+	if (directory < 0 || faccessat(directory, ".", W_OK | X_OK, 0) ||
+	    list_directory()) {
+		term_warn("%s: %s", config.spool, strerror(errno));
+		return -1;
+	}
+	make_room();
+	return 0;
+}
+
+/**
+ * spool_new() - begin a profile
+ *
+ * Return: a descriptor, for the profile to be written to and for spool_add(); or
+ * -1 with errno.
+ */
+int spool_new(void)
+{
+	int fd;
+
+	if (directory < 0)
+		fd = memfd_create("profile", MFD_CLOEXEC);
+	else
+		fd = openat(directory, NEW, O_RDWR | O_CREAT | O_TRUNC |
+			    O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		lseek(fd, HEAD, SEEK_SET);
+	return fd;
+}
+
+/* Give a file its name, once all of it is on the disk. */
+static int commit(int *fd, const struct spooled *profile)
+{
+	char name[NAME_ROOM];
+
+	if (!write_head(*fd, profile))
+		return -1;
+	if (directory < 0)
+		return 0;
+	name_file(profile->number, name);
+	if (fdatasync(*fd) || renameat(directory, NEW, directory, name))
+		return -1;
+	close(*fd);
+	*fd = -1;
+	return 0;
+}
+
+/**
+ * spool_add() - end a profile, which is then the last one
+ * @fd: of spool_new()
+ * @profile: its ticks, times and service
+ */
+void spool_add(int fd, const struct spooled *profile)
+{
+	struct spooled added = *profile;
+	struct stat status;
+
+	added.number = next;
+	if (fstat(fd, &status) || commit(&fd, &added)) {
+		term_warn("cannot keep a profile: %s", strerror(errno));
+		spool_drop(profile->ticks);
+		close(fd);
+		return;
+	}
+	added.fd = fd;
+	added.bytes = status.st_size;
+	if (add_to_list(&added)) {
+		spool_drop(profile->ticks);
+		close(fd);
+		return;
+	}
+	make_room();
+}
+
+/**
+ * spool_read() - read a profile
+ * @profile: the profile
+ * @size: receives its size
+ *
+ * Return: the profile as it is sent, to be freed; or NULL with errno.
+ */
+char *spool_read(const struct spooled *profile, size_t *size)
+{
+	char name[NAME_ROOM], *data = NULL;
+	int fd = profile->fd;
+
+	if (fd < 0) {
+		name_file(profile->number, name);
+		fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	}
+	*size = profile->bytes - HEAD;
+	errno = EIO;
+	if (fd >= 0)
+		data = malloc(*size + 1);
+	if (data && pread(fd, data, *size, HEAD) != (ssize_t)*size) {
+		free(data);
+		data = NULL;
+	}
+	if (profile->fd < 0 && fd >= 0)
+		close(fd);
+	return data;
+}
+
+/** spool_remove() - remove a profile, if it is still there */
+void spool_remove(uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < spool.nr; i++) {
+		if (spool.list[i].number != number)
+			continue;
+		delete(i);
+		return;
+	}
+}
+
+/** spool_close() - free the list; profiles in a directory stay there */
+void spool_close(void)
+{
+	while (spool.nr) {
+		if (spool.list[spool.nr - 1].fd >= 0) {
+			spool_drop(spool.list[spool.nr - 1].ticks);
+			delete(spool.nr - 1);
+		} else {
+			forget(spool.nr - 1);
+		}
+	}
+	free(spool.list);
+	spool.list = NULL;
+	if (directory >= 0)
+		close(directory);
+	directory = -1;
+}

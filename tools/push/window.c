@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * window.c - ticks of stretches of time, for several readers
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "push/window.h"
+#include "util/array.h"
+
+/** segment_new() - make an empty segment, for segment_put(); NULL if out of memory */
+struct segment *segment_new(void)
+{
+	struct segment *segment = calloc(1, sizeof(*segment));
+
+	if (segment)
+		segment->users = 1;
+	return segment;
+}
+
+/** segment_put() - free a segment if nobody else uses it */
+void segment_put(struct segment *segment)
+{
+	if (--segment->users)
+		return;
+	prf_free(&segment->prf);
+	free(segment);
+}
+
+/** window_open() - begin a window, without ticks */
+void window_open(struct window *window, uint64_t now_ns)
+{
+	*window = (struct window){ .start_ns = now_ns, .end_ns = now_ns };
+}
+
+/**
+ * window_add() - add a segment to a window that is open, and else do nothing
+ * @window: the window
+ * @segment: the segment
+ * @now_ns: end of the segment, on the monotonic clock
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int window_add(struct window *window, struct segment *segment, uint64_t now_ns)
+{
+	struct segment **list;
+
+	if (!window->start_ns)
+		return 0;
+	list = array_grow(window->list, window->nr, sizeof(*list));
+	if (!list)
+		return -1;
+	window->list = list;
+	list[window->nr++] = segment;
+	segment->users++;
+	window->end_ns = now_ns;
+	return 0;
+}
+
+/** window_close() - end a window, and let go of its segments */
+void window_close(struct window *window)
+{
+	while (window->nr)
+		segment_put(window->list[--window->nr]);
+	free(window->list);
+	memset(window, 0, sizeof(*window));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * window.h - ticks of stretches of time, for several readers
+ *
+ * Each reader wants the ticks of its own window. The table is read whenever one
+ * of the windows begins or ends, and what has been counted since the last time,
+ * a segment, belongs to all windows that are open.
+ */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prf/prf.h"
+
+/**
+ * struct segment - ticks from one reading of the table to the next
+ * @users: number of windows that it belongs to, and one for its maker
+ * @prf: the ticks
+ */
+struct segment {
+	unsigned int users;
+	struct prf prf;
+};
+
+/**
+ * struct window - what has been counted in a stretch of time
+ * @start_ns: its beginning, on the monotonic clock; 0 if it is closed
+ * @end_ns: its end so far
+ * @nr: number of segments
+ * @list: the segments
+ */
+struct window {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	size_t nr;
+	struct segment **list;
+};
+
+struct segment *segment_new(void);
+void segment_put(struct segment *segment);
+void window_open(struct window *window, uint64_t now_ns);
+int window_add(struct window *window, struct segment *segment, uint64_t now_ns);
+void window_close(struct window *window);
+
+#endif /* WINDOW_H */
