@@ -27,6 +27,10 @@ pure := -I../../../lib/kernel -iquote ../../../module
 compiles_32 = $(shell echo 'int main(void) { return 0; }' | \
 	$(CC) -m32 $(1) -x c -o /dev/null - 2> /dev/null && echo yes)
 
+# Not empty if there is such a header
+has = $(shell echo '\#include <$(1)>' | $(CC) -E -o /dev/null -x c - \
+	2> /dev/null && echo yes)
+
 all:
 
 $(out):

@@ -654,6 +654,8 @@ static void parse(int argc, char **argv, struct session *session)
 		case OPTION_DOS:
 		case OPTION_NO_NAMES:
 			misused("the live view writes no file");
+		case OPTION_PUSH ... OPTION_LISTEN:
+			misused("the live view sends and serves nothing");
 		default:
 			/* getopt_long() has printed the reason */
 			fputs("Try 'profil --help'.\n", stderr);

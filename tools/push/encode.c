@@ -238,12 +238,14 @@ static void put_flat(struct out *out, const struct prf_exec *exec)
 static uint64_t node_location(struct out *out, const struct prf_exec *exec,
 			      const struct prf_node *node, bool calls)
 {
-	const struct prf_dso *dso = &exec->dsos[node->dso];
-	uint64_t bytes = dso->bucket_bytes, offset = node->offset;
+	const struct prf_dso *dso;
 	struct code_file *file;
+	uint64_t bytes, offset = node->offset;
 
 	if (node->dso == PRF_NODE_KERNEL)
 		return location_of(out, KERNEL);
+	dso = &exec->dsos[node->dso];
+	bytes = dso->bucket_bytes;
 	if (calls) {
 		offset += bytes - 1;
 		bytes = 1;

@@ -471,7 +471,9 @@ int http_open(void)
 void http_close(void)
 {
 	end_request();
-	curl_easy_cleanup(http.easy);
-	curl_multi_cleanup(http.multi);
+	if (http.easy)
+		curl_easy_cleanup(http.easy);
+	if (http.multi)
+		curl_multi_cleanup(http.multi);
 	curl_global_cleanup();
 }

@@ -76,12 +76,12 @@ static bool is_full(const struct profil_watch *room,
 		used->names > room->names / 4 * 3;
 }
 
+/* The watch, or NULL if there is none: it could not be begun again */
 static const struct watch *the_watch(const struct session *session)
 {
 	const struct watch *watches;
 
-	backend_watches(session, &watches);
-	return watches;
+	return backend_watches(session, &watches) ? watches : NULL;
 }
 
 static bool table_is_full(const struct session *session)
@@ -266,14 +266,19 @@ static bool is_due(uint64_t now)
 		now >= push.window.start_ns + config.every_s * SECOND_NS;
 }
 
+static void open_first(const struct session *session)
+{
+	if (!push.window.start_ns && config.url)
+		window_open(&push.window, session->start_ns);
+}
+
 /* Called once a second. */
 static int refresh(struct session *session)
 {
 	uint64_t now = now_ns();
 	int failed = 0;
 
-	if (!push.window.start_ns && config.url)
-		window_open(&push.window, session->start_ns);
+	open_first(session);
 	if (is_due(now) || listen_wants(now)) {
 		failed = collect(session, now);
 		if (!failed && is_due(now))
@@ -309,11 +314,10 @@ static void finish(struct session *session)
 {
 	uint64_t end_ns = now_ns() + LAST_S * SECOND_NS;
 
+	open_first(session);
 	metrics.lost += backend_stop_watches(session);
-	if (collect(session, now_ns())) {
+	if (the_watch(session) && collect(session, now_ns()))
 		term_warn("%s", strerror(errno));
-		return;
-	}
 	if (config.url)
 		put_profiles(now_ns());
 	listen_refresh(now_ns(), true);
@@ -330,11 +334,20 @@ static void report_rest(void)
 
 static int run(struct session *session)
 {
-	int failure = session_attach(session);
+	int failure;
 
+	if (http_open() || spool_open() || listen_open())
+		return EXIT_FAILED;
+	metrics.watches = 1;
+	failure = session_attach(session);
 	if (session->start_ns)
 		finish(session);
 	report_rest();
+	return failure;
+}
+
+static void close_all(void)
+{
 	listen_close();
 	http_close();
 	spool_close();
@@ -342,11 +355,6 @@ static int run(struct session *session)
 	code_forget();
 	if (push.record)
 		record_free(push.record);
-	backend_end_watches(session);
-	if (session_end(session))
-		failure = EXIT_FAILED;
-	prf_free(&session->prf);
-	return failure;
 }
 
 /**
@@ -357,6 +365,8 @@ static int run(struct session *session)
  */
 int push_main(struct session *session)
 {
+	int failure;
+
 	if (session->target == TARGET_PROGRAM ||
 	    session->target == TARGET_PROCESSES)
 		misused("--push and --listen need --all, --cgroup or --user");
@@ -368,9 +378,13 @@ int push_main(struct session *session)
 	session->refresh = refresh;
 	session->poll = http_poll;
 	session->renewed = true;
-	if (session_open(session) || http_open() || spool_open() ||
-	    listen_open())
+	if (session_open(session))
 		return EXIT_FAILED;
-	metrics.watches = 1;
-	return run(session);
+	failure = run(session);
+	close_all();
+	backend_end_watches(session);
+	if (session_end(session))
+		failure = EXIT_FAILED;
+	prf_free(&session->prf);
+	return failure;
 }

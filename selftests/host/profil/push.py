@@ -1,0 +1,647 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""push.py DIR: tests "profil --push" and "profil --listen" against a store of the
+test. Prints KTAP.
+
+The profil of the test, DIR/pushed, has no module: its table fills by itself, and
+it says how many ticks it has counted.
+"""
+import concurrent.futures
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from receiver import Profile, Receiver  # noqa: E402
+
+DIR = os.path.abspath(sys.argv[1])
+PUSHED = os.path.join(DIR, "pushed")
+
+# Longest wait for what is to happen at once, on a machine with other work
+PATIENCE = 60
+
+
+class Skip(Exception):
+    """The test cannot run on this machine."""
+
+
+class Profil:
+    """A running profil."""
+
+    def __init__(self, *options, **environment):
+        self.dir = tempfile.mkdtemp(prefix="push-", dir=DIR)
+        self.counted_path = os.path.join(self.dir, "counted")
+        self.process = subprocess.Popen(
+            [PUSHED, "--all", *options], stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "COUNTED": self.counted_path, **environment})
+        self.said = None
+
+    def end(self, number=signal.SIGTERM):
+        """End it; return its exit status."""
+        self.process.send_signal(number)
+        self.said = self.process.communicate(timeout=PATIENCE)[1]
+        return self.process.returncode
+
+    def counted(self):
+        """Return the number of ticks that it has counted."""
+        with open(self.counted_path, "rb") as file:
+            return struct.unpack("Q", file.read())[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+        shutil.rmtree(self.dir)
+
+
+def wait_for(what):
+    """Wait until what() is true."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)
+
+
+def misuse(*options):
+    """Return what profil says about options that it rejects."""
+    result = subprocess.run([PUSHED, *options], capture_output=True, text=True,
+                            check=False)
+    assert result.returncode == 125, result
+    return result.stderr
+
+
+def equal(one, other):
+    """Fail unless two values are equal."""
+    assert one == other, f"{one!r} is not {other!r}"
+
+
+def get(url):
+    """Return the answer to a GET request."""
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return answer.read()
+
+
+def free_port(given=set()):
+    """Return a port that nobody uses at the moment, another one each time."""
+    while True:
+        receiver = Receiver()
+        receiver.close()
+        if receiver.port not in given:
+            given.add(receiver.port)
+            return receiver.port
+
+
+def metrics(port):
+    """Return the numbers of /metrics, by name and labels."""
+    text = get(f"http://127.0.0.1:{port}/metrics").decode()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+            for line in text.splitlines() if not line.startswith("#")}
+
+
+def begin(port, *options, **environment):
+    """Start a profil that listens; return it when it does."""
+    profil = Profil(f"--listen={port}", *options, **environment)
+
+    def listens():
+        try:
+            return metrics(port)
+        except OSError:
+            return profil.process.poll() is not None
+    wait_for(listens)
+    return profil
+
+
+# --- tests: sending
+
+def sends_all_ticks_to_pyroscope():
+    """Each second, the ticks since the last time; and at the end, the rest."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", "--label=region=north",
+                "--label=host=here") as profil:
+        wait_for(lambda: len(store.received) >= 3)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+        equal(profil.said, "")
+    equal(store.problems, [])
+    first, second = store.received[:2]
+    equal(first.path, "/ingest")
+    equal(first.labels(), ("machine", {"region": "north", "host": "here"}))
+    assert abs(second.start - first.until) <= 1
+    assert abs(first.until - time.time()) < PATIENCE
+    equal(first.profile.types, ["samples", "cpu"])
+    equal(first.profile.period, 1000000)
+
+
+def names_functions_and_chains():
+    """Names are resolved here; build IDs are there nevertheless."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: store.received)
+        profil.end()
+    profile = store.received[0].profile
+    stacks = {tuple(stack): labels for stack, _, labels in profile.samples}
+    equal(stacks, {("inner_function", "outer_function"): {"comm": "pushed"},
+                   ("[kernel]",): {"comm": "sh"}})
+    assert len(profile.mappings[os.path.realpath(PUSHED)]) == 40
+
+
+def is_read_by_go_tool_pprof():
+    """The reader that everybody has reads what was sent."""
+    if not shutil.which("go"):
+        raise Skip("no go")
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: store.received)
+        profil.end()
+        path = os.path.join(profil.dir, "profile.pb.gz")
+        with open(path, "wb") as file:
+            file.write(store.received[0].data)
+        said = subprocess.run(
+            ["go", "tool", "pprof", "-top", "-sample_index=samples", path],
+            capture_output=True, text=True, check=True,
+            env={**os.environ, "PPROF_TMPDIR": profil.dir}).stdout
+    lines = [line.split() for line in said.splitlines()]
+    ticks = store.received[0].profile.ticks("inner_function")
+    assert [str(ticks), "inner_function"] in [[line[0], line[-1]]
+                                              for line in lines if line], said
+
+
+def sends_to_the_pprof_receiver():
+    """The profile alone, whose samples have all labels."""
+    store = Receiver()
+    with Profil(f"--push={store.url}/v1/pprof", "--every=1",
+                "--label=host=here", "--label=service_name=all") as profil:
+        wait_for(lambda: store.received)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    equal(store.problems, [])
+    equal(store.received[0].headers["Content-Type"],
+          "application/octet-stream")
+    equal(store.received[0].profile.samples[0][2],
+          {"host": "here", "service_name": "all", "comm": "pushed"})
+
+
+def protocol_says_the_path():
+    """--push-as appends what the URL lacks."""
+    store = Receiver()
+    with Profil("--push=" + store.url + "/", "--every=1",
+                "--push-as=pprof") as profil:
+        wait_for(lambda: store.received)
+        profil.end()
+    equal({one.path for one in store.received}, {"/v1/pprof"})
+
+
+def splits_by_program():
+    """Each program has a profile, and together they have all ticks."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", "--split=comm") as profil:
+        wait_for(lambda: len(store.received) >= 4)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    equal({one.labels()[0] for one in store.received}, {"pushed", "sh"})
+    for one in store.received:
+        equal({labels["comm"] for _, _, labels in one.profile.samples},
+              {one.labels()[0]})
+
+
+def splits_by_cgroup():
+    """Here, nobody knows any cgroup: all are in the root."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", "--split=cgroup") as profil:
+        wait_for(lambda: store.received)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    equal({one.labels()[0] for one in store.received}, {"/"})
+
+
+def renews_a_table_that_is_nearly_full():
+    """There is another watch, and no tick is sent twice."""
+    store, port = Receiver(), free_port()
+    with begin(port, "--push=" + store.url, "--every=1", MANY="1") as profil:
+        wait_for(lambda: metrics(port)["profil_watches_total"] >= 2)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+
+
+# --- tests: authentication
+
+def authenticates_by_token():
+    """The token is in the header, and not in the command line."""
+    store = Receiver()
+    with tempfile.NamedTemporaryFile("w", dir=DIR) as token:
+        print("of-the-test", file=token, flush=True)
+        with Profil("--push=" + store.url, "--every=1",
+                    "--token-file=" + token.name) as profil:
+            wait_for(lambda: store.received)
+            with open(f"/proc/{profil.process.pid}/cmdline",
+                      encoding="utf-8") as file:
+                assert "of-the-test" not in file.read()
+            profil.end()
+    equal(store.received[0].headers["Authorization"], "Bearer of-the-test")
+
+
+def authenticates_by_password():
+    """Basic authentication, with the first request"""
+    store = Receiver()
+    with tempfile.NamedTemporaryFile("w", dir=DIR) as password:
+        print("me:secret", file=password, flush=True)
+        with Profil("--push=" + store.url, "--every=1",
+                    "--password-file=" + password.name) as profil:
+            wait_for(lambda: store.received)
+            profil.end()
+    equal(store.tried, len(store.received))
+    equal(store.received[0].headers["Authorization"], "Basic bWU6c2VjcmV0")
+
+
+def rejects_secrets_that_others_may_read():
+    """And an empty one, and one that is not there"""
+    with tempfile.NamedTemporaryFile("w", dir=DIR) as token:
+        option = "--token-file=" + token.name
+        assert "is empty" in misuse("--push=http://h", "-a", option)
+        print("secret", file=token, flush=True)
+        os.chmod(token.name, 0o640)
+        assert "chmod 600" in misuse("--push=http://h", "-a", option)
+        os.chmod(token.name, 0o600)
+        assert "USER:PASSWORD" in misuse(
+            "--push=http://h", "-a", "--password-file=" + token.name)
+    assert "No such file" in misuse("--push=http://h", "-a", option)
+
+
+# --- tests: faults
+
+def sends_again_after_503():
+    """Nothing is lost, and one message is enough."""
+    store = Receiver(503, 503)
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: len(store.received) >= 2)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+        equal(profil.said.count("HTTP status 503: because of the test"), 1)
+        equal(profil.said.count("accepts profiles again"), 1)
+
+
+def heeds_retry_after():
+    """The store says when."""
+    store = Receiver(429)
+    store.retry_after = "4"
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: store.tried == 1)
+        begun = time.monotonic()
+        wait_for(lambda: store.received)
+        assert time.monotonic() - begun > 3
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+
+
+def drops_what_is_rejected():
+    """It would be rejected again: said once, counted, and not repeated."""
+    store, port = Receiver(422, 422), free_port()
+    with begin(port, "--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: len(store.received) >= 2)
+        numbers = metrics(port)
+        equal(profil.end(), 0)
+        equal(numbers["profil_dropped_profiles_total"], 2)
+        equal(numbers['profil_push_requests_total{outcome="rejected"}'], 2)
+        equal(store.ticks() + numbers["profil_dropped_ticks_total"],
+              profil.counted())
+        equal(profil.said.count("rejects profiles, which are dropped: HTTP status 422: because of the test"), 1)
+
+
+def does_not_follow_redirects():
+    """A redirect may lead a token elsewhere."""
+    store = Receiver(301)
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: store.received)
+        profil.end()
+        assert "HTTP status 301" in profil.said, profil.said
+
+
+def sends_again_after_a_cut():
+    """A connection that ends without an answer"""
+    store = Receiver("cut", "cut")
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: len(store.received) >= 2)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+        equal(profil.said.count("trying again"), 1)
+
+
+def waits_for_a_slow_store():
+    """Profiles wait, and are sent in order."""
+    store = Receiver("slow", "slow")
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: len(store.received) >= 3)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    times = [one.profile.time for one in store.received]
+    equal(times, sorted(times))
+
+
+def gives_up_a_store_that_never_answers():
+    """After half a minute; meanwhile the table is read, and metrics served."""
+    store, port = Receiver("silent"), free_port()
+    with begin(port, "--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: metrics(port)["profil_spool_profiles"] >= 5)
+        wait_for(lambda: store.received)
+        equal(metrics(port)
+              ['profil_push_requests_total{outcome="no_answer"}'], 1)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+
+
+def ends_while_the_store_is_silent():
+    """Within some seconds, and says what it could not send."""
+    store = Receiver(*20 * ["silent"])
+    with Profil("--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: store.tried)
+        begun = time.monotonic()
+        equal(profil.end(), 0)
+        assert time.monotonic() - begun < 30
+        assert "could not be sent" in profil.said, profil.said
+
+
+def waits_for_a_store_that_is_away():
+    """No connection, and then one"""
+    store = Receiver()
+    port = store.port
+    store.close()
+    with Profil(f"--push=http://127.0.0.1:{port}", "--every=1") as profil:
+        time.sleep(3)
+        store = Receiver(port=port)
+        wait_for(lambda: store.received)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+        equal(profil.said.count("trying again"), 1)
+
+
+# --- tests: the spool
+
+def spool(directory):
+    """Return the files of a spool."""
+    return sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+
+
+def keeps_profiles_over_a_restart():
+    """What could not be sent is sent by the next profil, the oldest first."""
+    port = free_port()
+    options = (f"--push=http://127.0.0.1:{port}", "--every=1")
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        directory = os.path.join(room, "spool")
+        with Profil(*options, "--spool=" + directory) as profil:
+            wait_for(lambda: len(spool(directory)) >= 2)
+            equal(profil.end(), 0)
+            assert "profiles wait in" in profil.said, profil.said
+            counted = profil.counted()
+        equal(os.stat(directory).st_mode & 0o777, 0o700)
+        store = Receiver(port=port)
+        with Profil(*options, "--spool=" + directory) as profil:
+            wait_for(lambda: not spool(directory) and store.received)
+            equal(profil.end(), 0)
+            equal(store.ticks(), counted + profil.counted())
+        times = [one.profile.time for one in store.received]
+        equal(times, sorted(times))
+
+
+def keeps_profiles_when_killed():
+    """What had been made is there, and nothing that is half a profile."""
+    port = free_port()
+    options = (f"--push=http://127.0.0.1:{port}", "--every=1")
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        with Profil(*options, "--spool=" + directory) as profil:
+            wait_for(lambda: len(spool(directory)) >= 2)
+            profil.end(signal.SIGKILL)
+        store = Receiver(port=port)
+        with Profil(*options, "--spool=" + directory) as profil:
+            wait_for(lambda: len(store.received) >= 3)
+            equal(profil.end(), 0)
+            equal(profil.said, "")
+        equal(store.problems, [])
+
+
+def drops_the_oldest_when_the_spool_is_full():
+    """The rest is sent, and the number with it."""
+    store, port = Receiver(), free_port()
+    address = store.port
+    store.close()
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        with begin(port, f"--push=http://127.0.0.1:{address}", "--every=1",
+                   "--spool=" + directory, SPOOL_BYTES="4000") as profil:
+            wait_for(lambda: metrics(port)
+                     ["profil_dropped_profiles_total"] >= 2)
+            numbers = metrics(port)
+            assert numbers["profil_spool_bytes"] <= 4000
+            store = Receiver(port=address)
+            wait_for(lambda: any(one.profile.comments
+                                 for one in store.received))
+            numbers = metrics(port)
+            equal(profil.end(), 0)
+            equal(store.ticks() + numbers["profil_dropped_ticks_total"],
+                  profil.counted())
+            comments = [one.profile.comments[0] for one in store.received
+                        if one.profile.comments]
+            assert comments[-1].endswith("ticks were dropped"), comments
+
+
+def removes_what_is_no_profile():
+    """A file that was damaged does not stop the others."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        with open(os.path.join(directory, "0000000000000001.profile"),
+                  "wb") as file:
+            file.write(b"profil-push 1 1 2 3\n")
+        with open(os.path.join(directory, "README"), "wb"):
+            pass
+        with Profil("--push=" + store.url, "--every=1",
+                    "--spool=" + directory) as profil:
+            wait_for(lambda: store.received)
+            equal(profil.end(), 0)
+            assert "removed: it is no profile" in profil.said, profil.said
+        equal(spool(directory), ["README"])
+
+
+def shares_no_spool():
+    """Two would send everything twice."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        with Profil("--push=" + store.url, "--every=1",
+                    "--spool=" + directory) as profil:
+            wait_for(lambda: store.received)
+            assert "another profil uses it" in misuse(
+                "--push=" + store.url, "-a", "--spool=" + directory)
+            profil.end()
+
+
+# --- tests: listening
+
+def serves_profiles_of_so_many_seconds():
+    """As net/http/pprof does, so that Parca can scrape it."""
+    port = free_port()
+    with begin(port) as profil:
+        before = metrics(port)
+        data = get(f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=2")
+        profile = Profile(data)
+        equal(profil.end(), 0)
+        counted = profil.counted()
+    assert 2e9 <= profile.duration < 60e9, profile.duration
+    # One tick each millisecond; it may not begin between two of them
+    assert abs(profile.ticks() - profile.duration / 1e6) < 2000
+    assert profile.ticks() <= counted
+    equal(before["profil_push_ticks_total"], 0)
+    assert profile.ticks("inner_function")
+
+
+def scrapes_take_nothing_from_pushes():
+    """Each reader has all ticks of its own time."""
+    store, port = Receiver(), free_port()
+    with begin(port, "--push=" + store.url, "--every=2") as profil:
+        url = f"http://127.0.0.1:{port}/debug/pprof/profile?seconds="
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = [pool.submit(get, url + str(seconds))
+                       for seconds in (1, 2, 3)]
+            ticks = [Profile(one.result()).ticks() for one in answers]
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    assert 0 < ticks[0] < ticks[1] < ticks[2], ticks
+
+
+def answers_scrapers_when_it_ends():
+    """With what there is"""
+    port = free_port()
+    with begin(port) as profil:
+        url = f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=3000"
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answer = pool.submit(get, url)
+            time.sleep(3)
+            equal(profil.end(), 0)
+            assert Profile(answer.result()).ticks() > 0
+
+
+def rejects_bad_requests():
+    """And does not listen to other hosts unless told to"""
+    port = free_port()
+
+    def status(path, data=None):
+        try:
+            get(urllib.request.Request(f"http://127.0.0.1:{port}{path}", data))
+        except urllib.error.HTTPError as error:
+            return error.code
+        return 200
+
+    with begin(port) as profil:
+        equal(status("/"), 404)
+        equal(status("/debug/pprof/profile?seconds=0"), 400)
+        equal(status("/debug/pprof/profile?seconds=1x"), 400)
+        equal(status("/metrics", b"x" * 100000), 405)
+        equal(status("/metrics"), 200)
+        listening = subprocess.run(["ss", "-Hltn", f"sport = :{port}"],
+                                   capture_output=True, text=True, check=False)
+        assert not listening.stdout or \
+            f"127.0.0.1:{port}" in listening.stdout, listening.stdout
+        profil.end()
+    assert "cannot listen" in misuse("-a", "--listen=192.0.2.1:1")
+
+
+def limits_scrapes():
+    """The fifth one at a time is told to come later."""
+    port = free_port()
+    with begin(port) as profil:
+        url = f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=3000"
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            answers = [pool.submit(get, url) for _ in range(5)]
+            wait_for(lambda: any(one.done() for one in answers))
+            profil.end()
+            failed = [one.exception() for one in answers if one.exception()]
+    equal([error.code for error in failed], [503])
+
+
+def metrics_are_prometheus_text():
+    """Its checker accepts them; all ticks are there."""
+    port = free_port()
+    with begin(port, "--push=http://127.0.0.1:1", "--every=1") as profil:
+        wait_for(lambda: metrics(port)
+                 ['profil_ticks_total{outcome="counted"}'] > 0)
+        text = get(f"http://127.0.0.1:{port}/metrics")
+        profil.end()
+    for line in text.decode().splitlines():
+        assert line.startswith("# ") or float(line.split()[-1]) >= 0
+    if not shutil.which("promtool"):
+        raise Skip("no promtool (prometheus)")
+    said = subprocess.run(["promtool", "check", "metrics"], input=text,
+                          capture_output=True, check=False)
+    equal((said.returncode, said.stdout, said.stderr), (0, b"", b""))
+
+
+# --- tests: options
+
+def rejects_misuse():
+    """With what to do instead"""
+    for options, message in (
+            (("--push=ftp://h", "-a"), "http:// or https://"),
+            (("--push=http://", "-a"), "http:// or https://"),
+            (("--push=http://u:p@h/", "-a"), "see --password-file"),
+            (("--push=http://h", "ls"), "need --all, --cgroup or --user"),
+            (("--push=http://h", "-p", "1"), "need --all"),
+            (("--push=http://h", "-a", "-o", "f"), "write no file"),
+            (("--every=1", "-a"), "need --push or --listen"),
+            (("--spool=x", "--listen=1", "-a"), "need --push"),
+            (("--push=http://h", "-a", "--every=0"), "from 1 to 3600"),
+            (("--push=http://h", "-a", "--push-as=x"), "pyroscope or pprof"),
+            (("--push=http://h", "-a", "--split=x"), "comm or cgroup"),
+            (("--push=http://h", "-a", "--label=a"), "NAME=VALUE"),
+            (("--push=http://h", "-a", "--label=1=b"), "begins with no digit"),
+            (("--push=http://h", "-a", "--label=a=b,c"), "none of"),
+            (("--listen=x", "-a"), "PORT or ADDRESS:PORT"),
+            (("--listen=h:1", "-a"), "PORT or ADDRESS:PORT"),
+            (("top", "--push=http://h"), "the live view")):
+        said = misuse(*options)
+        assert message in said, (options, said)
+
+
+def run(test):
+    """Run a test; return its result, and what there is to say about it."""
+    try:
+        test()
+    except Skip as reason:
+        return "ok", f" # SKIP {reason}", ""
+    except Exception:  # pylint: disable=broad-exception-caught
+        return "not ok", "", traceback.format_exc()
+    return "ok", "", ""
+
+
+def main():
+    """Run all tests, several at a time: they wait most of the time."""
+    tests = [value for name, value in globals().items()
+             if callable(value) and getattr(value, "__module__", "") ==
+             "__main__" and value.__doc__ and name not in NO_TESTS and
+             not isinstance(value, type)]
+    print(f"TAP version 13\n1..{len(tests)}", flush=True)
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        results = pool.map(run, tests)
+        for number, (test, result) in enumerate(zip(tests, results), 1):
+            word, skipped, text = result
+            for line in text.splitlines():
+                print("#", line)
+            print(f"{word} {number} push.{test.__name__}{skipped}", flush=True)
+            failed |= word != "ok"
+    sys.exit(failed)
+
+
+NO_TESTS = ("wait_for", "misuse", "equal", "get", "free_port", "metrics",
+            "begin", "spool", "run", "main")
+
+if not os.path.exists(PUSHED):
+    print("1..0 # SKIP no libcurl4-openssl-dev or libmicrohttpd-dev")
+    sys.exit(0)
+main()

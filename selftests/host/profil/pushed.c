@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pushed.c - profil with a table that fills by itself, for push.py
+ *
+ * It is the whole command, without the module: each millisecond brings a tick,
+ * in one of two programs. The environment variable COUNTED names a file that has
+ * the number of all ticks so far, as a 64-bit number. SPOOL_BYTES makes the spool
+ * smaller than the options can.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "profil/backend_watch.h"
+#include "profil/callers.h"
+#include "profil/session.h"
+#include "push/config.h"
+#include "table.h"
+
+/* Ticks of a program, by the functions of this one */
+__attribute__((noinline, used, aligned(64))) static void outer_function(void)
+{
+	asm volatile(".fill 256, 1, 0x90");
+}
+
+__attribute__((noinline, used, aligned(64))) static void inner_function(void)
+{
+	asm volatile(".fill 256, 1, 0x90");
+}
+
+static struct table table;
+static uint32_t images[2], self, other;
+static uint64_t counted, last_ns;
+static uint32_t places;
+static bool stopped;
+
+int __wrap_watch_info(struct profil_info *info)
+{
+	*info = (struct profil_info) { .watch_flags = PROFIL_WATCH_CHAINS };
+	return 0;
+}
+
+/* Path of this program, and offset of a function in it */
+static uint64_t offset_of(void (*function)(void), char path[256])
+{
+	ssize_t length = readlink("/proc/self/exe", path, 255);
+	Dl_info info;
+
+	if (length < 0 || !dladdr(function, &info))
+		abort();
+	path[length] = '\0';
+	return (char *)function - (char *)info.dli_fbase;
+}
+
+static void make_table(void)
+{
+	char path[256];
+
+	offset_of(outer_function, path);
+	table_init(&table);
+	self = table_file(&table, path);
+	other = table_file(&table, "/bin/sh");
+	images[0] = table_image(&table, "pushed");
+	images[1] = table_image(&table, "sh");
+	table.images[images[0]].exe = self;
+	table.images[images[1]].exe = other;
+}
+
+const char *__wrap_watch_start(struct watch *watch,
+			       const struct session *session, pid_t pid,
+			       uint64_t *period_ns)
+{
+	*watch = (struct watch) {
+		.fd = eventfd(0, 0),
+		.request.buckets = BUCKETS,
+		.request.images = IMAGES,
+		.request.objects = OBJECTS,
+		.request.names = NAMES,
+		.table = &table.header,
+	};
+	*period_ns = 1000000;
+	if (getenv("SPOOL_BYTES"))
+		config.spool_bytes = atoi(getenv("SPOOL_BYTES"));
+	make_table();
+	places = 0;
+	stopped = false;
+	last_ns = now_ns();
+	return NULL;
+}
+
+/* MANY asks for a new place each time: the table is nearly full in the end. */
+static void tick(uint64_t nr)
+{
+	uint64_t outer_at, inner_at;
+	uint32_t outer, inner;
+	char path[256];
+
+	outer_at = offset_of(outer_function, path);
+	inner_at = offset_of(inner_function, path);
+	if (getenv("MANY"))
+		inner_at += places++ * 4;
+	outer = table_frame(&table, images[0], self, outer_at, 0);
+	inner = table_frame(&table, images[0], self, inner_at, outer);
+	table.buckets[inner - 1].count += nr - nr / 4;
+	table.images[images[0]].counted += nr - nr / 4;
+	table.images[images[1]].kernel += nr / 4;
+	counted += nr;
+}
+
+static void save(void)
+{
+	const char *path = getenv("COUNTED");
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+	if (fd < 0)
+		return;
+	if (pwrite(fd, &counted, sizeof(counted), 0) != sizeof(counted))
+		abort();
+	close(fd);
+}
+
+int __wrap_watch_status(const struct watch *watch, unsigned long request,
+			struct profil_watch_status *status)
+{
+	uint64_t nr = (now_ns() - last_ns) / 1000000;
+
+	if (!stopped)
+		tick(nr);
+	stopped |= request == PROFIL_IOC_WATCH_STOP;
+	last_ns += nr * 1000000;
+	save();
+	table_status(&table, status);
+	return 0;
+}
+
+void __wrap_watch_end(struct watch *watch)
+{
+	callers_end(watch);
+	close(watch->fd);
+	watch->table = NULL;
+}
