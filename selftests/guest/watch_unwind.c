@@ -321,6 +321,45 @@ TEST_F(quota, is_charged_for_each_table)
 	EXPECT_GT(4, loaded);
 }
 
+/* Load tables, as an ordinary user. Return: how many; or above WATCHES. */
+static int load_in_passed(void *watch)
+{
+	struct callers callers = make_rule(some_rule, TABLE_BLOCKS);
+	int loaded = 0, fd;
+
+	if (become(NOBODY))
+		return 92;
+	for (int i = 0; i < WATCHES; i++) {
+		fd = memfd_create("code", MFD_CLOEXEC);
+		rules_of(&callers)->offset = 8 + i;
+		if (!write_code(fd) && !load_callers(watch, fd, callers.table,
+						     callers.bytes))
+			loaded++;
+		else if (errno != EAGAIN)
+			return 94;
+		close(fd);
+	}
+	return loaded;
+}
+
+/* Free of charge is what the user with CAP_PERFMON loads, and nobody else. */
+TEST_F(quota, is_charged_in_a_watch_that_was_passed_on)
+{
+	struct child target = child_begin(wait_for_signal, NULL), user;
+	struct watch watch;
+	int loaded;
+
+	child_go(&target);
+	ASSERT_EQ(0, watch_process(&watch, target.pid, PROFIL_WATCH_CHAINS));
+	user = child_begin(load_in_passed, &watch);
+	loaded = child_end(&user);
+	TH_LOG("%d tables loaded", loaded);
+	EXPECT_LT(0, loaded);
+	EXPECT_GT(4, loaded);
+	watch_end(&watch);
+	EXPECT_EQ(-SIGKILL, child_kill(&target));
+}
+
 /* --- watchers that are killed */
 
 static int watch_and_wait(void *target)
