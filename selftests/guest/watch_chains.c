@@ -987,6 +987,29 @@ TEST_F(chains, by_forged_tables)
 	free(forged.table);
 }
 
+/* A table could tell the bytes of others apart by such words. */
+TEST_F(chains, by_a_table_that_reads_between_words)
+{
+	struct callers callers = make_rule((struct profil_unwind_rule) {
+		.cfa = PROFIL_UNWIND_AT_SP, .offset = 4,
+	}, 1 << 16);
+	int self_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct profil_watch request;
+
+	self->child = child_begin(outer, (void *)WORK_NS);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_CHAINS);
+	request.period_ns = MS;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	ASSERT_EQ(0, load_callers(&self->watch, self_fd, callers.table,
+				  callers.bytes));
+	finish(_metadata, self);
+	EXPECT_LT(0.5 * self->status.counted,
+		  self->status.chains[PROFIL_CHAIN_ABSENT]);
+	close(self_fd);
+	free(callers.table);
+}
+
 /* --- tables of watches */
 
 TEST_F(chains, that_find_no_room)
