@@ -700,7 +700,7 @@ void spin_ns(const void *code, uint64_t ns)
 {
 	uint64_t end = thread_cpu_ns() + ns;
 
-	for (uint64_t i = 0; thread_cpu_ns() < end || i < ns / (MS / 5); i++)
+	for (uint64_t i = 0; thread_cpu_ns() < end || i < ns / (MS / 25); i++)
 		((void (*)(uint64_t))(uintptr_t)code)(20000);
 }
 
