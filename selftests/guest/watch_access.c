@@ -821,10 +821,17 @@ TEST_F(program, cannot_be_watched_while_it_runs)
 	EXPECT_EQ(-SIGKILL, child_kill(&target));
 }
 
+/* In user mode, of the program or of what it was before. */
+static uint64_t user_ticks(const struct profil_watch_image *image)
+{
+	return image->counted + image->coarse + image->unresolved;
+}
+
 /*
  * Try to watch a process while it executes the program, with fewer rights than
  * that has: a process has the name of a program, which everybody can read, before
- * it has its rights. Return: 0 if the watch saw no more of it, or was refused.
+ * it has its rights, so that ticks of execve() itself may have that name. Return:
+ * 0 if the watch saw no more of it, or was refused.
  */
 static int race_with_exec(void *argument)
 {
@@ -838,14 +845,26 @@ static int race_with_exec(void *argument)
 		return errno == EPERM || errno == ESRCH ? 0 : errno;
 	watch_settled(&watch, 0);
 	image = watch_find_image(&watch, "program");
-	saw = (image && image_ticks(watch_image(&watch, image))) ||
+	saw = (image && user_ticks(watch_image(&watch, image))) ||
 	      watch_find_object(&watch, PLACE "/program");
 	watch_end(&watch);
 	return saw;
 }
 
+/* Have a process wait in execve() between its new name and its new rights. */
+static bool delay_rights(pid_t pid)
+{
+	char parameters[100];
+
+	snprintf(parameters, sizeof(parameters),
+		 "symbol=commit_creds pid=%d ms=20", pid);
+	return !load_helper("delay", parameters);
+}
+
 TEST_F(program, cannot_be_watched_from_before_it_runs)
 {
+	bool delayed;
+
 	if (!variant->is_special)
 		SKIP(return, "everybody may watch it");
 	for (int i = 0; i < 10; i++) {
@@ -856,11 +875,15 @@ TEST_F(program, cannot_be_watched_from_before_it_runs)
 
 		plan.request = watch_request(PROFIL_WATCH_PROCESS,
 					     plan.target.pid, 0);
+		delayed = i % 2 && delay_rights(plan.target.pid);
 		watcher = fork_child();
 		if (!watcher)
 			_exit(take_rights(&alice) ? 199 :
 			      race_with_exec(&plan));
 		EXPECT_EQ(0, wait_for_both(&plan.target, watcher));
+		if (delayed)
+			EXPECT_EQ(0, syscall(SYS_delete_module, "delay",
+					     O_NONBLOCK));
 	}
 }
 
