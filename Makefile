@@ -49,6 +49,9 @@ help:
 	@echo 'make test-long  run hundreds of hostile processes beside an'
 	@echo '                innocent one, and watch thousands of programs'
 	@echo 'make test-large     measure what prohist needs for files of 50 MB'
+	@echo 'make test-fleet have twenty machines (network namespaces) push to one'
+	@echo '                store, with two cut off, and Prometheus scrape one of'
+	@echo '                them (as root; ten minutes)'
 	@echo 'make test-viewers   open the output of prohist in browsers and other'
 	@echo '                programs that "make test" does not install'
 	@echo 'make test-install   install, upgrade and purge the Debian packages on'
@@ -203,6 +206,11 @@ test-large: tools
 	@mkdir -p $(O)/selftests/large
 	@selftests/host/prohist/large.py $(O)/tools/prohist $(O)/selftests/large
 
+test-fleet:
+	@selftests/bin/setup with iproute2 prometheus
+	@$(MAKE) -s -C selftests/host/profil O=$(O) all
+	@selftests/host/profil/fleet.py $(O)/selftests/host/profil
+
 # Node.js may also come from elsewhere, with a npm of its own
 viewers := chromium bolt-16 llvm python3-jsonschema $(if $(shell command -v npm),,npm)
 
@@ -344,7 +352,8 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-cfi test-large test-long test-matrix test-viewers \
+	test test-debug test-cfi test-fleet test-large test-long test-matrix \
+	test-viewers \
 	test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean

@@ -15,8 +15,11 @@
 #include "symbolize/symbols.h"
 #include "util/array.h"
 
-/* More than this, and all is forgotten. */
+/* With more than this, code_trim() forgets all. */
 #define MOST_BYTES	(8u << 20)
+
+/* Time that all questions of one profile may take */
+#define MOST_NS		60000000000ULL
 
 /* A file that cannot be read is not asked more often. */
 #define MOST_ASKED	3
@@ -324,7 +327,8 @@ static int ask_file(struct prf_exec *exec, const struct code_file *file)
 }
 
 /* The question: an exec with a DSO for each file of which places are wanted */
-static int make_question(struct prf *question, const struct prf *prf)
+static int make_question(struct prf *question, const struct prf *prf,
+			 struct code_file **files, size_t nr)
 {
 	struct prf_exec *exec;
 	size_t i;
@@ -336,14 +340,12 @@ static int make_question(struct prf *question, const struct prf *prf)
 	exec = prf_add_exec(question, "", "");
 	if (!exec)
 		return -1;
-	for (i = 0; i < code.nr; i++) {
-		struct code_file *file = code.list[i];
-
-		if (!file->nr_wanted)
+	for (i = 0; i < nr; i++) {
+		if (!files[i]->nr_wanted)
 			continue;
-		qsort(file->wanted, file->nr_wanted, sizeof(*file->wanted),
-		      by_offset);
-		if (ask_file(exec, file))
+		qsort(files[i]->wanted, files[i]->nr_wanted,
+		      sizeof(*files[i]->wanted), by_offset);
+		if (ask_file(exec, files[i]))
 			return -1;
 	}
 	return 0;
@@ -369,18 +371,29 @@ static int take_answers(const struct prf *answers)
 	return 0;
 }
 
-static int ask(const struct session *session, const struct prf *prf)
+/*
+ * Ask for what is wanted of some files. If there is no answer, ask for each half
+ * of them: one file must not take the names of all others with it.
+ */
+static int ask(const struct session *session, const struct prf *prf,
+	       struct code_file **files, size_t nr, uint64_t end_ns)
 {
 	struct prf question = {};
-	int failed = make_question(&question, prf);
+	int failed = make_question(&question, prf, files, nr);
+	bool has_failed = false;
+	size_t asked = failed ? 0 : question.execs->nr;
 
-	if (!failed && question.execs->nr) {
-		if (keep_within(session, &question, &limits))
-			code.failures++;
-		failed = take_answers(&question);
+	if (asked && now_ns() < end_ns) {
+		has_failed = keep_within(session, &question, &limits);
+		code.failures += has_failed;
+		if (!has_failed || asked == 1)
+			failed = take_answers(&question);
 	}
 	prf_free(&question);
-	return failed;
+	if (failed || !has_failed || asked == 1)
+		return failed;
+	return ask(session, prf, files, nr / 2, end_ns) ||
+		ask(session, prf, files + nr / 2, nr - nr / 2, end_ns) ? -1 : 0;
 }
 
 static void free_wanted(void)
@@ -407,12 +420,11 @@ int code_learn(const struct session *session, const struct prf *prf)
 	int failed = 0;
 	size_t i;
 
-	if (code.bytes > MOST_BYTES)
-		code_forget();
 	for (i = 0; i < prf->nr && !failed; i++)
 		failed = want_exec(&prf->execs[i], call_sites);
 	if (!failed && !session->no_names)
-		failed = ask(session, prf);
+		failed = ask(session, prf, code.list, code.nr,
+			     now_ns() + MOST_NS);
 	free_wanted();
 	return failed;
 }
@@ -427,6 +439,13 @@ size_t code_bytes(void)
 unsigned long code_failures(void)
 {
 	return code.failures;
+}
+
+/** code_trim() - forget all files if that is much, as no ticks in them wait */
+void code_trim(void)
+{
+	if (code.bytes > MOST_BYTES)
+		code_forget();
 }
 
 /** code_forget() - forget all files */

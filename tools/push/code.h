@@ -64,6 +64,7 @@ struct code_function *code_function(struct code_file *file,
 int code_learn(const struct session *session, const struct prf *prf);
 size_t code_bytes(void);
 unsigned long code_failures(void);
+void code_trim(void);
 void code_forget(void);
 
 #endif /* CODE_H */

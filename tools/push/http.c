@@ -7,6 +7,7 @@
  * after a while that doubles with each failure.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "push/listen.h"
 #include "push/spool.h"
 #include "util/term.h"
+#include "util/utf8.h"
 
 #define SECOND_NS	1000000000ULL
 
@@ -95,12 +97,18 @@ static char *make_name(void)
 {
 	char *name = NULL, *letter, *escaped;
 	size_t size, i;
+	int length;
 	FILE *text = open_memstream(&name, &size);
 
 	if (!text)
 		return NULL;
-	for (letter = http.sent.service; *letter; letter++)
-		fputc(strchr("{},=\"", *letter) ? '_' : *letter, text);
+	for (letter = http.sent.service; *letter; letter += length ?: 1) {
+		length = utf8_text(letter) ? utf8_length(letter) : 0;
+		if (!length || strchr("{},=\"", *letter))
+			fputc('_', text);
+		else
+			fwrite(letter, 1, length, text);
+	}
 	for (i = 0; i < config.nr_labels; i++)
 		fprintf(text, "%s%s=%s", i ? "," : "{", config.labels[i].name,
 			config.labels[i].value);
@@ -250,10 +258,16 @@ static bool is_news(long failure)
 	return news;
 }
 
+/* The first line of the answer, without what a terminal would act on */
 static const char *answer(void)
 {
+	char *letter;
+
 	http.answer[http.answer_size] = '\0';
 	http.answer[strcspn(http.answer, "\r\n")] = '\0';
+	for (letter = http.answer; *letter; letter++)
+		if (!isprint((unsigned char)*letter))
+			*letter = '?';
 	return http.answer;
 }
 
@@ -288,6 +302,7 @@ static void accepted(void)
 		term_warn("%s accepts profiles again; %zu wait", config.url,
 			  spool.nr - 1);
 	http.said = 0;
+	spool.said_full = false;
 	http.pause_s = FIRST_PAUSE_S;
 	http_stats.ticks += http.sent.ticks;
 	http_stats.bytes += http.sent.bytes;

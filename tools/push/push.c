@@ -24,6 +24,7 @@
 #include "push/push.h"
 #include "push/spool.h"
 #include "push/window.h"
+#include "symbolize/symbols.h"
 #include "util/term.h"
 
 #define SECOND_NS	1000000000ULL
@@ -286,6 +287,8 @@ static int refresh(struct session *session)
 		if (!failed)
 			listen_refresh(now, false);
 	}
+	if (!push.window.nr && !listen_holds())
+		code_trim();
 	if (!failed && table_is_full(session))
 		failed = renew(session);
 	if (failed)
@@ -296,6 +299,7 @@ static int refresh(struct session *session)
 static const char *service_of(const struct session *session)
 {
 	static char text[SPOOL_SERVICE];
+	const char *name;
 
 	switch (session->target) {
 	case TARGET_MACHINE:
@@ -304,8 +308,8 @@ static const char *service_of(const struct session *session)
 		snprintf(text, sizeof(text), "user-%u", session->uid);
 		return text;
 	default:
-		session_describe(session, text, sizeof(text));
-		return text;
+		name = base_name(session->cgroup);
+		return *name ? name : "cgroup";
 	}
 }
 

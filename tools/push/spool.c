@@ -87,6 +87,9 @@ static void make_room(void)
 			return;
 		spool_drop(spool.list[first].ticks);
 		delete(first);
+		if (!spool.said_full)
+			term_warn("too many profiles wait to be sent: the oldest are dropped");
+		spool.said_full = true;
 	}
 }
 

@@ -42,6 +42,7 @@ struct spooled {
  * @list: the profiles, the oldest first
  * @bytes: bytes of all of them
  * @sent: number of the profile that is being sent, which is not dropped; or 0
+ * @said_full: that the oldest profiles are dropped has been reported
  * @dropped: profiles that were dropped, or could not be kept
  * @dropped_ticks: their ticks
  */
@@ -50,6 +51,7 @@ struct spool {
 	struct spooled *list;
 	uint64_t bytes;
 	uint64_t sent;
+	bool said_full;
 	uint64_t dropped;
 	uint64_t dropped_ticks;
 };

@@ -8,8 +8,11 @@ it says how many ticks it has counted.
 """
 import concurrent.futures
 import os
+import random
 import shutil
 import signal
+import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -93,13 +96,18 @@ def get(url):
 
 
 def free_port(given=set()):
-    """Return a port that nobody uses at the moment, another one each time."""
+    """Return a port that nobody uses at the moment, another one each time, and
+    none that the kernel gives to connections."""
     while True:
-        receiver = Receiver()
-        receiver.close()
-        if receiver.port not in given:
-            given.add(receiver.port)
-            return receiver.port
+        port = random.randrange(15000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in given:
+            given.add(port)
+            return port
 
 
 def metrics(port):
@@ -154,6 +162,18 @@ def names_functions_and_chains():
     equal(stacks, {("inner_function", "outer_function"): {"comm": "pushed"},
                    ("[kernel]",): {"comm": "sh"}})
     assert len(profile.mappings[os.path.realpath(PUSHED)]) == 40
+
+
+def one_file_takes_no_names_with_it():
+    """A file that ends the process that reads it has none, and others have."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", POISON="1") as profil:
+        wait_for(lambda: len(store.received) >= 2)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    for one in store.received:
+        names = {stack[0] for stack, _, _ in one.profile.samples}
+        equal(names - {"[kernel]"}, {"inner_function", "sh+0x5000"})
 
 
 def is_read_by_go_tool_pprof():
@@ -371,11 +391,34 @@ def ends_while_the_store_is_silent():
         assert "could not be sent" in profil.said, profil.said
 
 
+def trusts_only_known_certificates():
+    """The store has one that nobody has signed."""
+    if not shutil.which("openssl"):
+        raise Skip("no openssl")
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        key, certificate = os.path.join(room, "key"), os.path.join(room, "crt")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048",
+                        "-nodes", "-subj", "/CN=localhost", "-keyout", key,
+                        "-out", certificate], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        store = Receiver()
+        store.server.socket = context.wrap_socket(store.server.socket,
+                                                  server_side=True)
+        port = free_port()
+        with begin(port, f"--push=https://localhost:{store.port}",
+                   "--every=1") as profil:
+            wait_for(lambda: metrics(port)
+                     ['profil_push_requests_total{outcome="no_answer"}'] > 0)
+            equal(profil.end(), 0)
+            assert "certificate" in profil.said or "SSL" in profil.said, \
+                profil.said
+        equal(store.tried, 0)
+
+
 def waits_for_a_store_that_is_away():
     """No connection, and then one"""
-    store = Receiver()
-    port = store.port
-    store.close()
+    port = free_port()
     with Profil(f"--push=http://127.0.0.1:{port}", "--every=1") as profil:
         time.sleep(3)
         store = Receiver(port=port)
@@ -431,9 +474,7 @@ def keeps_profiles_when_killed():
 
 def drops_the_oldest_when_the_spool_is_full():
     """The rest is sent, and the number with it."""
-    store, port = Receiver(), free_port()
-    address = store.port
-    store.close()
+    address, port = free_port(), free_port()
     with tempfile.TemporaryDirectory(dir=DIR) as directory:
         with begin(port, f"--push=http://127.0.0.1:{address}", "--every=1",
                    "--spool=" + directory, SPOOL_BYTES="4000") as profil:
