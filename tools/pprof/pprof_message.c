@@ -150,10 +150,13 @@ int pprof_end(struct pprof *pprof)
 /** pprof_string() - write a string, with invalid UTF-8 replaced; returns its index */
 uint64_t pprof_string(struct pprof *pprof, const char *string)
 {
-	char *text = malloc(strlen(string) * strlen(UTF8_REPLACEMENT) + 1);
-	char *end = text;
+	char *text, *end;
 	int length;
 
+	if (!*string && pprof->strings)
+		return 0;
+	text = malloc(strlen(string) * strlen(UTF8_REPLACEMENT) + 1);
+	end = text;
 	if (!text) {
 		pprof->failed = true;
 		return 0;
