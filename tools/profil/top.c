@@ -563,14 +563,6 @@ static int begin_records(struct session *session)
 	return top.records ? 0 : -1;
 }
 
-static bool is_full(const struct profil_watch *room,
-		    const struct profil_watch_status *used)
-{
-	return used->buckets > room->buckets / 4 * 3 ||
-		used->objects > room->objects / 4 * 3 ||
-		used->names > room->names / 4 * 3;
-}
-
 static int collect(struct session *session, struct prf *prf)
 {
 	struct profil_watch_status status;
@@ -582,7 +574,7 @@ static int collect(struct session *session, struct prf *prf)
 	backend_watches(session, &watches);
 	for (i = 0; i < top.nr_records; i++) {
 		watch_status(&watches[i], PROFIL_IOC_WATCH_STATUS, &status);
-		if (is_full(&watches[i].request, &status))
+		if (watch_is_full(&watches[i].request, &status))
 			top.is_full = true;
 		if (record_add(top.records[i], prf, status.buckets))
 			return -1;

@@ -206,6 +206,20 @@ int watch_status(const struct watch *watch, unsigned long request,
 	return ioctl(watch->fd, request, status);
 }
 
+/**
+ * watch_is_full() - has a table little room left?
+ * @room: the watch, as the module has granted it
+ * @used: its stats
+ */
+bool watch_is_full(const struct profil_watch *room,
+		   const struct profil_watch_status *used)
+{
+	return used->buckets > room->buckets / 4 * 3 ||
+		used->images > room->images / 4 * 3 ||
+		used->objects > room->objects / 4 * 3 ||
+		used->names > room->names / 4 * 3;
+}
+
 /** watch_end() - unmap the table, and close the device */
 void watch_end(struct watch *watch)
 {

@@ -43,6 +43,8 @@ struct watch {
 int watch_info(struct profil_info *info);
 const char *watch_start(struct watch *watch, const struct session *session,
 			pid_t pid, uint64_t *period_ns);
+bool watch_is_full(const struct profil_watch *room,
+		   const struct profil_watch_status *used);
 int watch_status(const struct watch *watch, unsigned long request,
 		 struct profil_watch_status *status);
 void watch_end(struct watch *watch);

@@ -31,8 +31,9 @@
 #define MOST_CLIENTS	32
 #define MOST_SCRAPES	4
 
-/* Seconds that a client may be silent */
+/* Seconds that a client may be silent, and that it has at the end */
 #define PATIENCE_S	30
+#define LAST_S		5
 
 #define PROFILE_TYPE	"application/octet-stream"
 #define METRICS_TYPE	"text/plain; version=0.0.4; charset=utf-8"
@@ -221,6 +222,17 @@ bool listen_wants(uint64_t now_ns)
 	return false;
 }
 
+/** listen_has_windows() - does anybody want ticks at the moment? */
+bool listen_has_windows(void)
+{
+	size_t i;
+
+	for (i = 0; i < MOST_SCRAPES; i++)
+		if (scrapes[i].state == SCRAPE_OPEN)
+			return true;
+	return false;
+}
+
 /** listen_holds() - are there ticks in any window? */
 bool listen_holds(void)
 {
@@ -358,7 +370,7 @@ static bool is_serving(void)
 /** listen_close() - let clients have what was made for them, and end */
 void listen_close(void)
 {
-	uint64_t end_ns = now_ns() + SECOND_NS;
+	uint64_t end_ns = now_ns() + LAST_S * SECOND_NS;
 
 	if (!server)
 		return;

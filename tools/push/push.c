@@ -37,6 +37,7 @@
  * @wanted: there is a --push or a --listen
  * @any: an option that needs these was given
  * @record: what the watch has counted so far
+ * @read_ns: when the table was read last, on the monotonic clock
  * @window: ticks that have not been sent
  * @dropped: profiles that were dropped, as the store has been told
  */
@@ -44,6 +45,7 @@ static struct push {
 	bool wanted;
 	bool any;
 	struct record *record;
+	uint64_t read_ns;
 	struct window window;
 	uint64_t dropped;
 } push;
@@ -68,15 +70,6 @@ bool push_wanted(void)
 
 /* ---- reading the table */
 
-static bool is_full(const struct profil_watch *room,
-		    const struct profil_watch_status *used)
-{
-	return used->buckets > room->buckets / 4 * 3 ||
-		used->images > room->images / 4 * 3 ||
-		used->objects > room->objects / 4 * 3 ||
-		used->names > room->names / 4 * 3;
-}
-
 /* The watch, or NULL if there is none: it could not be begun again */
 static const struct watch *the_watch(const struct session *session)
 {
@@ -91,7 +84,7 @@ static bool table_is_full(const struct session *session)
 	struct profil_watch_status status;
 
 	return !watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status) &&
-		is_full(&watch->request, &status);
+		watch_is_full(&watch->request, &status);
 }
 
 static int fill(const struct session *session, struct prf *prf)
@@ -118,8 +111,10 @@ static int read_table(struct session *session, struct prf *prf)
 	if (!push.record || fill(session, prf))
 		return -1;
 	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
-	if (record_add(push.record, prf, status.buckets) ||
-	    code_learn(session, prf))
+	if (record_add(push.record, prf, status.buckets))
+		return -1;
+	/* Without a window, only the metrics want the ticks */
+	if ((config.url || listen_has_windows()) && code_learn(session, prf))
 		return -1;
 	metrics_add(prf);
 	metrics.period_ns = session->period_ns;
@@ -136,6 +131,7 @@ static int collect(struct session *session, uint64_t now)
 
 	if (!segment)
 		return -1;
+	push.read_ns = now;
 	failed = read_table(session, &segment->prf) ||
 		window_add(&push.window, segment, now) ||
 		listen_add(segment, now) ? -1 : 0;
@@ -261,28 +257,35 @@ static void put_profiles(uint64_t now)
 
 /* ---- the session */
 
-static bool is_due(uint64_t now)
-{
-	return config.url &&
-		now >= push.window.start_ns + config.every_s * SECOND_NS;
-}
-
 static void open_first(const struct session *session)
 {
-	if (!push.window.start_ns && config.url)
+	if (push.read_ns)
+		return;
+	push.read_ns = session->start_ns;
+	if (config.url)
 		window_open(&push.window, session->start_ns);
+}
+
+/* A window begins at a profile, and there may be readings since. */
+static bool is_due(uint64_t now)
+{
+	uint64_t last_ns = config.url ? push.window.start_ns : push.read_ns;
+
+	return now >= last_ns + config.every_s * SECOND_NS;
 }
 
 /* Called once a second. */
 static int refresh(struct session *session)
 {
 	uint64_t now = now_ns();
+	bool due;
 	int failed = 0;
 
 	open_first(session);
-	if (is_due(now) || listen_wants(now)) {
+	due = is_due(now);
+	if (due || listen_wants(now)) {
 		failed = collect(session, now);
-		if (!failed && is_due(now))
+		if (!failed && due && config.url)
 			put_profiles(now);
 		if (!failed)
 			listen_refresh(now, false);
