@@ -16,7 +16,7 @@
 #include "util/array.h"
 
 /* With more than this, code_trim() forgets all. */
-#define MOST_BYTES	(8u << 20)
+#define MOST_BYTES	(4u << 20)
 
 /* Time that all questions of one profile may take */
 #define MOST_NS		60000000000ULL

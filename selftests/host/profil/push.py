@@ -25,6 +25,7 @@ import urllib.request
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from receiver import Profile, Receiver  # noqa: E402
 
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 DIR = os.path.abspath(sys.argv[1])
 PUSHED = os.path.join(DIR, "pushed")
 
@@ -633,6 +634,19 @@ def metrics_are_prometheus_text():
     said = subprocess.run(["promtool", "check", "metrics"], input=text,
                           capture_output=True, check=False)
     equal((said.returncode, said.stdout, said.stderr), (0, b"", b""))
+
+
+# --- tests: the service
+
+def service_has_few_rights():
+    """systemd's own measure of that is below 3."""
+    if not shutil.which("systemd-analyze"):
+        raise Skip("no systemd-analyze")
+    said = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=30",
+         os.path.join(TOP, "config/push/profil-push.service")],
+        capture_output=True, text=True, check=False)
+    equal((said.returncode, said.stderr), (0, ""))
 
 
 # --- tests: options
