@@ -81,17 +81,17 @@ int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
  * @size: bytes of @buffer; less than 2: no tick is counted
  * @offset: lowest program counter that is profiled
  * @scale: 16.16 fixed-point ratio of bytes of counters to bytes of text, up to
- *	131072: 65536 has one counter for 2 bytes of text, 2 one for 64 KiB.
- *	0 and 1 stop
+ *	131072: 65536 has one counter for 2 bytes of text, 2 one for 64 KiB,
+ *	also with an @offset of 0. 0 and 1 stop
  *
  * A tick comes every 10 ms of CPU time on average. With d = pc - @offset it
  * increments counter ((d * @scale) >> 16) / 2. The profile stops for good when
  * a counter reaches 32767 (PROFIL_STATE_FULL). If @buffer is not writable, or
  * NULL, the first tick disables the profile.
  *
- * Returns nothing. On failure errno is EINVAL if @scale is too large or @buffer
- * is at an odd address, EAGAIN if the user has as many profiles as allowed,
- * ENOMEM if there is no memory; the running profile goes on.
+ * Returns nothing, as in System V. On failure errno is EINVAL if @scale is too
+ * large or @buffer is at an odd address, EAGAIN if the user has as many profiles
+ * as allowed, ENOMEM if there is no memory; the running profile goes on.
  */
 void profil_svr4(unsigned short *buffer, size_t size, size_t offset,
 		 unsigned int scale);
@@ -142,8 +142,8 @@ int profil_irix(unsigned short *buffer, size_t size, size_t offset,
  * @size: bytes of @buffer; 0 stops
  * @offset: lowest program counter that is profiled
  * @scale: 16.16 fixed-point ratio of bytes of counters to bytes of text, up to
- *	131072: 65536 has one counter for 2 bytes of text, 2 one for 64 KiB.
- *	0 and 1 stop
+ *	131072: 65536 has one counter for 2 bytes of text, 2 one for 64 KiB,
+ *	also with an @offset of 0. 0 and 1 stop
  *
  * A tick comes every 10 ms of CPU time in user mode on average; time in the
  * kernel does not count. With d = pc - @offset it increments counter

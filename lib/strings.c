@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * strings.c - names of the states of profiles and regions
+ * strings.c - names of the states of profiles and regions; see profil.h
  */
 #include <stddef.h>
 
@@ -15,12 +15,6 @@ static const char *profil_string(const char *const *strings, size_t nr,
 		"in a state that this version of the library does not know";
 }
 
-/**
- * profil_state_string() - describe the state of a profile
- * @state: enum profil_state
- *
- * Return: a constant string, also for an unknown state.
- */
 PROFIL_PUBLIC const char *profil_state_string(unsigned int state)
 {
 	static const char *const strings[] = {
@@ -32,12 +26,6 @@ PROFIL_PUBLIC const char *profil_state_string(unsigned int state)
 	return profil_string(strings, NR(strings), state);
 }
 
-/**
- * profil_region_state_string() - describe the state of a region
- * @state: enum profil_region_state
- *
- * Return: a constant string, also for an unknown state.
- */
 PROFIL_PUBLIC const char *profil_region_state_string(unsigned int state)
 {
 	static const char *const strings[] = {

@@ -2,9 +2,9 @@
 /*
  * watch_table.c - the table of a watch: mapping and readers
  *
- * <linux/profil.h> describes the table. A later kernel has longer structures in
- * it, so the table itself says how far they are apart. tools/profil is compiled
- * with this file, too.
+ * profil.h documents the functions, <linux/profil.h> the table. A later kernel has
+ * longer structures in it, so the table itself says how far they are apart.
+ * tools/profil is compiled with this file, too.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -45,14 +45,6 @@ static bool profil_is_table(const struct profil_watch_table *table,
 	       table->names_size <= watch->map_size - table->names;
 }
 
-/**
- * profil_watch_map() - map the table of a watch
- * @fd: descriptor of profil_watch_open()
- * @watch: what profil_watch_open() has stored
- *
- * Return: the table, or NULL with errno from mmap(2), or EPROTO if it is not a
- * table that this version of the library can read.
- */
 PROFIL_PUBLIC const struct profil_watch_table *
 profil_watch_map(int fd, const struct profil_watch *watch)
 {
@@ -73,11 +65,6 @@ profil_watch_map(int fd, const struct profil_watch *watch)
 	return NULL;
 }
 
-/**
- * profil_watch_unmap() - unmap the table of a watch
- * @table: the table, or NULL
- * @watch: what profil_watch_open() has stored
- */
 PROFIL_PUBLIC void profil_watch_unmap(const struct profil_watch_table *table,
 				      const struct profil_watch *watch)
 {
@@ -92,13 +79,6 @@ static const void *profil_element(const struct profil_watch_table *table,
 	return (const char *)table + array + index * size;
 }
 
-/**
- * profil_watch_image() - find an image in the table of a watch
- * @table: the table
- * @index: index of the image
- *
- * Return: the image, or NULL if there is none with that index.
- */
 PROFIL_PUBLIC const struct profil_watch_image *
 profil_watch_image(const struct profil_watch_table *table, unsigned int index)
 {
@@ -107,13 +87,6 @@ profil_watch_image(const struct profil_watch_table *table, unsigned int index)
 	return profil_element(table, table->images, index, table->image_size);
 }
 
-/**
- * profil_watch_object() - find an object in the table of a watch
- * @table: the table
- * @index: index of the object
- *
- * Return: the object, or NULL if there is none with that index.
- */
 PROFIL_PUBLIC const struct profil_watch_object *
 profil_watch_object(const struct profil_watch_table *table, unsigned int index)
 {
@@ -122,13 +95,6 @@ profil_watch_object(const struct profil_watch_table *table, unsigned int index)
 	return profil_element(table, table->objects, index, table->object_size);
 }
 
-/**
- * profil_watch_path() - find the path of an object
- * @table: the table
- * @object: an object of @table
- *
- * Return: the path, or NULL if the table does not have it, or not yet.
- */
 PROFIL_PUBLIC const char *
 profil_watch_path(const struct profil_watch_table *table,
 		  const struct profil_watch_object *object)
@@ -142,13 +108,6 @@ profil_watch_path(const struct profil_watch_table *table,
 	return memchr(path, '\0', table->names_size - offset) ? path : NULL;
 }
 
-/**
- * profil_watch_next() - find the next bucket in use
- * @table: the table
- * @position: index of the bucket to go on with
- *
- * Return: the bucket, or NULL if there are no more.
- */
 PROFIL_PUBLIC const struct profil_watch_bucket *
 profil_watch_next(const struct profil_watch_table *table, size_t *position)
 {
@@ -179,15 +138,6 @@ profil_caller(const struct profil_watch_table *table,
 								    NULL;
 }
 
-/**
- * profil_watch_chain() - find the chain of callers of a bucket
- * @table: the table
- * @bucket: a bucket of @table
- * @chain: receives the bucket, its caller, and so on
- * @max: room in @chain
- *
- * Return: how many there are in @chain: @max if there was no room for more.
- */
 PROFIL_PUBLIC unsigned int
 profil_watch_chain(const struct profil_watch_table *table,
 		   const struct profil_watch_bucket *bucket,
