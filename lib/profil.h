@@ -327,6 +327,19 @@ int profil_watch_status(int fd, struct profil_watch_status *status);
 int profil_watch_stop(int fd, struct profil_watch_status *last);
 
 /**
+ * profil_watch_collect() - count the ticks of threads that wait now, in a watch
+ *	with PROFIL_WATCH_WALL; else those are counted when the wait ends
+ * @fd: descriptor of profil_watch_open()
+ * @status: receives the stats afterwards, or NULL
+ *
+ * No thread is woken. profil_watch_stop() does it itself.
+ *
+ * Return: 0, also if there is nothing to count, or -1 with errno, as
+ * profil_watch_stop().
+ */
+int profil_watch_collect(int fd, struct profil_watch_status *status);
+
+/**
  * profil_watch_unwind() - load a table that finds the callers in code of a file,
  *	for a watch with PROFIL_WATCH_CHAINS
  * @fd: descriptor of profil_watch_open()

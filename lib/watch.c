@@ -29,6 +29,12 @@ PROFIL_PUBLIC int profil_watch_stop(int fd, struct profil_watch_status *last)
 	return ioctl(fd, PROFIL_IOC_WATCH_STOP, last);
 }
 
+PROFIL_PUBLIC int profil_watch_collect(int fd,
+				       struct profil_watch_status *status)
+{
+	return ioctl(fd, PROFIL_IOC_WATCH_COLLECT, status);
+}
+
 PROFIL_PUBLIC int profil_watch_unwind(int fd, int file, const void *table,
 				      size_t bytes)
 {

@@ -31,6 +31,7 @@
 #include <linux/uaccess.h>
 
 #include "profil_private.h"
+#include "thread.h"
 #include "watcher.h"
 
 /* Mappings of code in a chain, and of stacks. */
@@ -150,7 +151,8 @@ struct profil_stack {
  * @nr_fresh: number of @fresh
  * @valid: bits of &struct profil_walk.codes: found to be still there
  * @old: index of the next frame of the last chain that the walk may come to
- * @is_kernel: the tick fell in the kernel
+ * @late: the thread, if it is not the current one; see profil_owner()
+ * @is_kernel: the tick fell in the kernel, or while the thread did not run
  * @is_64: the program is in 64-bit mode
  */
 struct profil_walker {
@@ -164,6 +166,7 @@ struct profil_walker {
 	u32 nr_fresh;
 	u32 valid;
 	u32 old;
+	const struct profil_deferred *late;
 	bool is_kernel;
 	bool is_64;
 };
@@ -224,7 +227,8 @@ static void profil_code_set(const struct profil_walker *walker,
 
 	code->start = vma->vm_start;
 	code->end = vma->vm_end;
-	code->object = profil_table_map(watcher, vma, &code->delta);
+	code->object = profil_table_map(watcher, vma, walker->late,
+					&code->delta);
 	/* Pairs with the exchange in profil_watch_unwind(). */
 	code->callers = smp_load_acquire(&watcher->callers[code->object]);
 }
@@ -240,8 +244,8 @@ profil_code_has_object(const struct profil_walker *walker,
 
 	/* Without a file, or when there was no room for it */
 	if (unlikely(!vma->vm_file || !code->object))
-		return profil_table_map(watcher, vma, &delta) == code->object &&
-		       delta == code->delta;
+		return profil_table_map(watcher, vma, walker->late, &delta) ==
+		       code->object && delta == code->delta;
 	return delta == code->delta &&
 	       profil_is_file(&watcher->files[code->object],
 			      file_inode(vma->vm_file));
@@ -760,13 +764,25 @@ static void profil_walker_init(struct profil_walker *walker,
 	profil_stack_find(walker);
 }
 
-/* Find the chain of @regs: @walk gets it, but for its nodes. */
-static void profil_walk_stack(struct profil_walker *walker, u32 image,
+/*
+ * Find the chain of @regs in the current address space: the walk gets it, but for
+ * its nodes. The caller has set @late and @is_kernel of the walker; an initializer
+ * would clear what is set here.
+ */
+static void profil_walk_stack(struct profil_walker *walker,
+			      struct profil_watcher *watcher, u32 image,
 			      const struct pt_regs *regs)
 {
-	struct profil_walk *walk = walker->walk;
+	struct profil_walks *walks = this_cpu_ptr(profil_walks);
+	struct profil_walk *walk = profil_walk_find(walks, watcher->id, image);
 	int end;
 
+	walker->watcher = watcher;
+	walker->walk = walk;
+	walker->mm = current->mm;
+	walker->fresh = walks->fresh;
+	walker->is_64 = user_64bit_mode((struct pt_regs *)regs);
+	pagefault_disable();
 	profil_walker_init(walker, regs);
 	end = profil_walk_run(walker);
 	/* Mappings of earlier chains may be in the way */
@@ -775,6 +791,7 @@ static void profil_walk_stack(struct profil_walker *walker, u32 image,
 		profil_walker_init(walker, regs);
 		end = profil_walk_run(walker);
 	}
+	pagefault_enable();
 	walk->end = end == -ENOSPC ? PROFIL_CHAIN_DEEP : end;
 	walk->id = walker->watcher->id;
 	walk->image = image;
@@ -814,7 +831,8 @@ static bool profil_walk_place(struct profil_walker *walker, u32 *caller)
 			frame->node = profil_table_node(walker->watcher,
 							walk->image,
 							frame->object,
-							frame->offset, node);
+							frame->offset, node,
+							walker->late);
 		}
 		node = frame->node;
 		if (unlikely(!node))
@@ -831,7 +849,7 @@ static void profil_chain_kernel(struct profil_watcher *watcher, u32 image,
 	u64 offset = regs && watcher->request.flags & PROFIL_WATCH_KERNEL_TEXT ?
 		     regs->ip >> watcher->request.bucket_shift : 0;
 	u32 node = profil_table_node(watcher, image, PROFIL_OBJECT_KERNEL,
-				     offset, caller);
+				     offset, caller, NULL);
 
 	profil_table_count(watcher, image, nr, PROFIL_OBJECT_KERNEL, node,
 			   caller);
@@ -842,22 +860,15 @@ static int profil_chain_walk(struct profil_watcher *watcher, u32 image, u32 nr,
 			     const struct pt_regs *regs,
 			     const struct pt_regs *user)
 {
-	struct profil_walks *walks = this_cpu_ptr(profil_walks);
-	struct profil_walk *walk = profil_walk_find(walks, watcher->id, image);
 	struct profil_walker walker;
+	struct profil_walk *walk;
 	u32 object, caller;
 	bool has_room;
 
-	/* An initializer would clear what profil_walker_init() sets */
-	walker.watcher = watcher;
-	walker.walk = walk;
-	walker.mm = current->mm;
-	walker.fresh = walks->fresh;
+	walker.late = NULL;
 	walker.is_kernel = regs != user;
-	walker.is_64 = user_64bit_mode((struct pt_regs *)user);
-	pagefault_disable();
-	profil_walk_stack(&walker, image, user);
-	pagefault_enable();
+	profil_walk_stack(&walker, watcher, image, user);
+	walk = walker.walk;
 	has_room = profil_walk_place(&walker, &caller);
 	if (walker.is_kernel && has_room) {
 		profil_chain_kernel(watcher, image, nr, regs, caller);
@@ -883,13 +894,12 @@ static int profil_chain_walk(struct profil_watcher *watcher, u32 image, u32 nr,
  *
  * Return: whether the mappings may be looked at.
  */
-static bool profil_chain_trylock(const struct pt_regs *regs,
-				 const struct pt_regs *user)
+static bool profil_chain_trylock(bool is_kernel)
 {
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !regs)
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		return false;
 #ifdef PROFIL_NO_KERNEL_LOOKUP
-	if (regs != user)
+	if (is_kernel)
 		return false;
 #endif
 	return mmap_read_trylock(current->mm);
@@ -930,7 +940,7 @@ void profil_chain_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		profil_chain_kernel(watcher, image, nr, regs,
 				    end == PROFIL_CHAIN_COMPLETE ? 0 :
 				    PROFIL_CALLER_UNKNOWN);
-	} else if (profil_chain_trylock(regs, user)) {
+	} else if (regs && profil_chain_trylock(regs != user)) {
 		end = profil_chain_walk(watcher, image, nr, regs, user);
 		mmap_read_unlock(current->mm);
 	} else if (regs != user) {
@@ -945,4 +955,81 @@ void profil_chain_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		profil_table_unresolved(watcher, image, nr);
 	else
 		atomic64_add(nr, &watcher->chains[end]);
+}
+
+/* Count ticks of a wait in the nodes of the chain that was found. */
+static void profil_walk_wait(struct profil_walker *walker,
+			     const struct profil_due *due)
+{
+	struct profil_walk *walk = walker->walk;
+	bool has_room;
+	u32 caller;
+
+	has_room = profil_walk_place(walker, &caller);
+	/* Without its nodes, the chain is no help to the next tick */
+	if (!has_room)
+		walk->id = 0;
+	profil_table_wait(walker->watcher, walk->image, due, caller, has_room,
+			  walker->late);
+	atomic64_add(due->blocked + due->runnable,
+		     &walker->watcher->chains[walk->end]);
+}
+
+/**
+ * profil_chain_wait() - count ticks of the current thread, which did not run, by
+ * chain
+ * @watcher: the watch, with PROFIL_WATCH_CHAINS
+ * @image: of the process
+ * @due: the ticks
+ *
+ * Context: hard interrupt.
+ */
+void profil_chain_wait(struct profil_watcher *watcher, u32 image,
+		       const struct profil_due *due)
+{
+	struct pt_regs *user = task_pt_regs(current);
+	struct profil_walker walker;
+	int end;
+
+	if (!profil_chain_is_missing(NULL, user, &end)) {
+		if (profil_chain_trylock(true)) {
+			walker.late = NULL;
+			walker.is_kernel = true;
+			profil_walk_stack(&walker, watcher, image, user);
+			profil_walk_wait(&walker, due);
+			mmap_read_unlock(current->mm);
+			return;
+		}
+		end = PROFIL_CHAIN_BUSY;
+	}
+	profil_table_wait(watcher, image, due, end == PROFIL_CHAIN_COMPLETE ?
+			  0 : PROFIL_CALLER_UNKNOWN, true, NULL);
+	atomic64_add(due->blocked + due->runnable, &watcher->chains[end]);
+}
+
+/**
+ * profil_chain_sleeper() - count ticks of a thread that waits, by chain
+ * @sleeper: the thread; if its wait ends meanwhile, nothing is counted
+ *
+ * Context: a kernel thread that uses the memory of the thread, with mmap_lock
+ * held for reading.
+ */
+void profil_chain_sleeper(struct profil_sleeper *sleeper)
+{
+	struct profil_member *member = sleeper->thread->member;
+	struct profil_walker walker;
+	struct profil_due due;
+	unsigned long flags;
+
+	walker.late = &sleeper->who;
+	walker.is_kernel = true;
+	local_irq_save(flags);
+	profil_walk_stack(&walker, member->watcher, READ_ONCE(member->image),
+			  &sleeper->regs);
+	if (profil_sleeper_claim(sleeper, &due))
+		profil_walk_wait(&walker, &due);
+	else
+		/* Its frames have no nodes */
+		walker.walk->id = 0;
+	local_irq_restore(flags);
 }

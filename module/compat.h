@@ -175,6 +175,13 @@ hrtimer_setup(struct hrtimer *timer,
 #ifndef PROFIL_HAVE_SWITCH_STATE
 #define profil_sched_switch(data, preempt, prev, next, prev_state) \
 	profil_sched_switch(data, preempt, prev, next)
+
+/* 5.14 has renamed the field; get_current_state() came with that. */
+#ifdef get_current_state
+#define profil_switch_state(prev, prev_state)	READ_ONCE((prev)->__state)
+#else
+#define profil_switch_state(prev, prev_state)	READ_ONCE((prev)->state)
+#endif
 #endif
 
 #endif /* PROFIL_COMPAT_H */

@@ -342,7 +342,7 @@ static int profil_account(struct file *file, union profil_argument *argument,
 	return profil_copy_out(to, &account, sizeof(account), argument->size);
 }
 
-/* --- PROFIL_IOC_WATCH, PROFIL_IOC_WATCH_STATUS, _STOP and _UNWIND */
+/* --- PROFIL_IOC_WATCH, PROFIL_IOC_WATCH_STATUS, _STOP, _COLLECT and _UNWIND */
 
 static struct profil_watcher *profil_file_watcher(struct file *file)
 {
@@ -354,7 +354,7 @@ static struct profil_watcher *profil_file_watcher(struct file *file)
 
 static void profil_watch_end(struct profil_watcher *watcher)
 {
-	profil_watch_stop(watcher);
+	profil_watch_stop(watcher, false);
 	profil_watcher_put(watcher);
 }
 
@@ -423,9 +423,25 @@ static int profil_watch_request_stop(struct file *file,
 		err = profil_watch_report(watcher, argument, to);
 	if (!watcher || err)
 		return err;
-	profil_watch_stop(watcher);
+	profil_watch_stop(watcher, true);
 	profil_table_settle(watcher);
 	return to ? profil_watch_report(watcher, argument, to) : 0;
+}
+
+/* In this order, as of a stop; a caller that is killed is not there to see it. */
+static int profil_watch_request_collect(struct file *file,
+					union profil_argument *argument,
+					void __user *to)
+{
+	struct profil_watcher *watcher = profil_file_watcher(file);
+	int err = 0;
+
+	if (to)
+		err = profil_watch_report(watcher, argument, to);
+	if (!watcher || err)
+		return err;
+	err = profil_watch_collect(watcher);
+	return err || !to ? err : profil_watch_report(watcher, argument, to);
 }
 
 static int profil_watch_request_unwind(struct file *file,
@@ -481,6 +497,9 @@ static const struct profil_request profil_requests[] = {
 		       .is_optional = true),
 	PROFIL_REQUEST(PROFIL_IOC_WATCH_UNWIND, struct profil_watch_unwind,
 		       bytes, profil_watch_request_unwind),
+	PROFIL_REQUEST(PROFIL_IOC_WATCH_COLLECT, struct profil_watch_status,
+		       tables, profil_watch_request_collect,
+		       .is_optional = true),
 };
 
 /* The program may change the size after it was read, to no effect. */

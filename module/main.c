@@ -18,6 +18,7 @@
  *   watch.c			a watch from beginning to end, and its stats
  *   watcher.c			the memory of a watch
  *   member.c			which processes are in a watch
+ *   thread.[ch]		which threads, and how long they wait
  *   table.c			the table of a watch
  *   profil_private.h		shared declarations; the order of the locks
  *   watcher.h			those that only watches need

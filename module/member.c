@@ -34,6 +34,7 @@
 #include <linux/user_namespace.h>
 
 #include "profil_private.h"
+#include "thread.h"
 #include "watcher.h"
 
 DEFINE_READ_MOSTLY_HASHTABLE(profil_members, PROFIL_MEMBER_BITS);
@@ -297,6 +298,16 @@ static u32 profil_member_image(const struct profil_member *member)
 	return member && profil_is_image_on(member->image) ? member->image : 0;
 }
 
+/* Return: has its image changed? */
+static bool profil_member_leave(struct profil_member *member,
+				struct task_struct *task)
+{
+	if (profil_watcher_is_wall(member->watcher) &&
+	    profil_member_image(member))
+		profil_threads_leave(member, task);
+	return profil_member_set(member, PROFIL_MEMBER_OFF);
+}
+
 /* A file of overlayfs is mapped as the file below it. */
 static u32 profil_exe_object(struct profil_watcher *watcher,
 			     const struct linux_binprm *bprm)
@@ -372,7 +383,7 @@ static bool profil_wide_update(struct profil_watcher *watcher,
 	u32 image, exe;
 
 	if (!profil_belongs(watcher, task))
-		return member && profil_member_set(member, PROFIL_MEMBER_OFF);
+		return member && profil_member_leave(member, task);
 	if (is_new)
 		member = profil_member_new(watcher, task);
 	else if (member->image == PROFIL_MEMBER_OFF &&
@@ -470,6 +481,30 @@ static bool profil_follow_fork(struct profil_member *parent,
 	return true;
 }
 
+/* A thread runs now, or will soon: have its watches of wall-clock time follow it. */
+static void profil_follow_thread(struct task_struct *task)
+{
+	struct profil_member *member;
+
+	rcu_read_lock();
+	profil_for_each_member(member, task->signal)
+		if (profil_watcher_is_wall(member->watcher) &&
+		    profil_is_image_on(READ_ONCE(member->image)))
+			profil_thread_add(member, task);
+	rcu_read_unlock();
+}
+
+/* The same for all threads of a process. Context: under rcu_read_lock(). */
+static void profil_follow_threads(struct task_struct *process)
+{
+	struct profil_member *member;
+
+	profil_for_each_member(member, process->signal)
+		if (profil_watcher_is_wall(member->watcher) &&
+		    profil_is_image_on(READ_ONCE(member->image)))
+			profil_threads_join(member, process);
+}
+
 /**
  * profil_members_fork() - a process has been forked, or a thread created
  * @parent: the caller
@@ -479,6 +514,11 @@ void profil_members_fork(struct task_struct *parent, struct task_struct *child)
 {
 	if (parent->signal != child->signal)
 		profil_follow(parent, child, NULL, profil_follow_fork);
+	else
+		/* Pairs with the barrier in profil_threads_join(). */
+		smp_mb();
+	if (!hlist_empty(profil_member_bucket(child->signal)))
+		profil_follow_thread(child);
 }
 
 static bool profil_follow_exec(struct profil_member *member,
@@ -492,7 +532,7 @@ static bool profil_follow_exec(struct profil_member *member,
 		return false;
 	if (!profil_may_inspect(watcher, task)) {
 		atomic64_inc(&watcher->withheld);
-		return profil_member_set(member, PROFIL_MEMBER_OFF);
+		return profil_member_leave(member, task);
 	}
 	return profil_member_set(member,
 				 profil_table_image(watcher, task,
@@ -508,6 +548,8 @@ static bool profil_follow_exec(struct profil_member *member,
 void profil_members_exec(struct linux_binprm *bprm)
 {
 	profil_follow(current, current, bprm, profil_follow_exec);
+	if (!hlist_empty(profil_member_bucket(current->signal)))
+		profil_follow_thread(current);
 }
 
 static bool profil_follow_move(struct profil_member *member,
@@ -539,8 +581,7 @@ static bool profil_move_unseen(struct task_struct *task)
 	list_for_each_entry(watcher, &profil_wide, wide) {
 		member = profil_member_find(watcher, task->signal);
 		if (!profil_is_target(watcher, task))
-			changed |= member &&
-				   profil_member_set(member, PROFIL_MEMBER_OFF);
+			changed |= member && profil_member_leave(member, task);
 		else if (!profil_member_image(member))
 			atomic64_inc(&watcher->unfollowed);
 	}
@@ -579,6 +620,8 @@ bool profil_members_move(struct task_struct *task)
 	rcu_read_lock();
 	changed = atomic_read(&task->signal->live) &&
 		  profil_move(profil_find_thread(task));
+	if (changed)
+		profil_follow_threads(task);
 	rcu_read_unlock();
 	return changed;
 }
@@ -668,6 +711,7 @@ static int profil_join_process(struct profil_watcher *watcher)
 		WRITE_ONCE(member->image,
 			   profil_table_image(watcher, task, 0, 0));
 	raw_spin_unlock_irq(&profil_member_lock);
+	profil_follow_threads(task);
 	return may ? 0 : -EPERM;
 }
 
@@ -684,6 +728,7 @@ static void profil_join_wide(struct profil_watcher *watcher,
 		profil_wide_update(watcher, task, NULL, 0);
 	raw_spin_unlock_irq(&profil_member_lock);
 	task_unlock(task);
+	profil_follow_threads(task);
 }
 
 /* By their numbers: there may be so many that others must run in between. */

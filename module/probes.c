@@ -11,6 +11,7 @@
 #include <trace/events/sched.h>
 
 #include "profil_private.h"
+#include "thread.h"
 #include "watcher.h"
 
 /* How long context switches are watched after the last profile has gone. */
@@ -40,6 +41,7 @@ static void profil_sched_fork(void *data, struct task_struct *parent,
 /* Context: after a grace period of RCU. */
 static void profil_sched_free(void *data, struct task_struct *task)
 {
+	profil_threads_free(task);
 	profil_members_free(task);
 }
 

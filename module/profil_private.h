@@ -125,6 +125,8 @@ bool profil_user_is_perfmon(void);
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
 void profil_user_expect_uncharge(struct profil_user *user);
 void profil_user_uncharge_watch(struct profil_user *user, u64 pages);
+int profil_user_collect(struct profil_user *user);
+void profil_user_collected(struct profil_user *user);
 
 /* config.c: the parsed request */
 
@@ -189,11 +191,13 @@ profil_config_address(const struct profil_config *config, u32 region, u64 index)
  * @slot: the interval of each CPU in which it takes ticks
  * @state: enum profil_state
  * @period_ns: mean time between ticks
+ * @is_wall: each thread has ticks of its own, also while it does not run
  */
 struct profil_sink {
 	u32 slot;
 	u32 state;
 	u32 period_ns;
+	bool is_wall;
 };
 
 /* session.c: stats of sessions */

@@ -57,7 +57,7 @@
 /* No such entry, and no room for one. */
 #define PROFIL_FULL		0
 
-/* Whose ticks are counted: of the current process, or of @late. */
+/* Whose ticks are counted: of the current process, or those of @late. */
 static kuid_t profil_owner(const struct profil_deferred *late)
 {
 	return late ? late->uid : current_uid();
@@ -348,16 +348,18 @@ static u32 profil_node_get(struct profil_watcher *watcher,
  * @object: index of the object; 0 if there was no room for it
  * @offset: as the bucket has it
  * @caller: as the bucket has it
+ * @late: see profil_owner()
  *
  * Context: as profil_chain_tick().
  * Return: index of the bucket, counted from 1; 0 if there is no room.
  */
 u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
-		      u64 offset, u32 caller)
+		      u64 offset, u32 caller,
+		      const struct profil_deferred *late)
 {
 	struct profil_bucket_key key = { image, object, offset, caller };
 
-	return profil_node_get(watcher, &key, NULL);
+	return profil_node_get(watcher, &key, late);
 }
 
 static struct profil_watch_bucket *
@@ -399,6 +401,20 @@ profil_count_object(struct profil_watcher *watcher, u32 image, u32 object,
 	profil_table_add(&watcher->images[image].coarse, nr);
 }
 
+/*
+ * There is no bucket for ticks in an object. @caller: the deepest of their callers
+ * that has one; 0 or PROFIL_CALLER_UNKNOWN if none has
+ */
+static void profil_count_below(struct profil_watcher *watcher, u32 object,
+			       u64 nr, u32 caller)
+{
+	if (profil_watcher_has_chains(watcher) && caller &&
+	    caller != PROFIL_CALLER_UNKNOWN)
+		profil_table_add(&profil_table_bucket(watcher, caller)->below,
+				 nr);
+	profil_table_add(&watcher->objects[object].coarse, nr);
+}
+
 /**
  * profil_table_count() - count ticks of a frame
  * @watcher: a watch with chains
@@ -417,19 +433,67 @@ void profil_table_count(struct profil_watcher *watcher, u32 image, u32 nr,
 	struct profil_watch_image *in = &watcher->images[image];
 	__u64 *outcome = node ? &in->counted : &in->coarse;
 
-	if (node) {
+	if (node)
 		profil_table_add(&profil_table_bucket(watcher, node)->count,
 				 nr);
-	} else {
-		if (caller && caller != PROFIL_CALLER_UNKNOWN)
-			profil_table_add(&profil_table_bucket(watcher,
-							      caller)->below,
-					 nr);
-		profil_table_add(&watcher->objects[object].coarse, nr);
-	}
+	else
+		profil_count_below(watcher, object, nr, caller);
 	if (object == PROFIL_OBJECT_KERNEL)
 		outcome = &in->kernel;
 	profil_table_add(outcome, nr);
+}
+
+static void profil_count_wait(struct profil_watcher *watcher,
+			      const struct profil_bucket_key *key, u64 nr,
+			      bool has_room, const struct profil_deferred *late)
+{
+	struct profil_watch_bucket *bucket = NULL;
+
+	if (has_room)
+		bucket = profil_bucket_get(watcher, key,
+					   profil_watcher_has_chains(watcher),
+					   late);
+	if (bucket)
+		profil_table_add(&bucket->count, nr);
+	else
+		profil_count_below(watcher, key->object, nr, key->caller);
+}
+
+/**
+ * profil_table_wait() - count ticks of a thread that did not run
+ * @watcher: the watch
+ * @image: of its process
+ * @due: the ticks
+ * @caller: as their buckets have it
+ * @has_room: all frames have a bucket; else @caller is the deepest that has one
+ * @late: see profil_owner()
+ *
+ * Context: any.
+ */
+void profil_table_wait(struct profil_watcher *watcher, u32 image,
+		       const struct profil_due *due, u32 caller, bool has_room,
+		       const struct profil_deferred *late)
+{
+	struct profil_bucket_key blocked = {
+		image, PROFIL_OBJECT_BLOCKED, due->offset, caller
+	};
+	struct profil_bucket_key runnable = {
+		image, PROFIL_OBJECT_RUNNABLE, 0, caller
+	};
+	struct profil_watch_image *in = &watcher->images[image];
+
+	if (due->blocked) {
+		profil_count_wait(watcher, &blocked, due->blocked, has_room,
+				  late);
+		profil_table_add(&in->blocked, due->blocked);
+		if (due->offset & PROFIL_WAIT_LONG)
+			profil_table_add(&in->idle, due->blocked);
+	}
+	if (due->runnable) {
+		profil_count_wait(watcher, &runnable, due->runnable, has_room,
+				  late);
+		profil_table_add(&in->runnable, due->runnable);
+	}
 }
 
 /* Count ticks in user mode whose mapping could not be found. Context: any. */
@@ -469,18 +533,19 @@ profil_vma_object(struct profil_watcher *watcher, struct vm_area_struct *vma,
 }
 
 /**
- * profil_table_map() - the object of a mapping of the current process
+ * profil_table_map() - the object of a mapping of the current address space
  * @watcher: the watch
  * @vma: the mapping
+ * @late: see profil_owner()
  * @delta: gets what makes an offset in it of an address
  *
  * Context: as profil_chain_tick(); its mmap_lock held for reading.
  * Return: index of the object; 0 if there is no room for it.
  */
 u32 profil_table_map(struct profil_watcher *watcher, struct vm_area_struct *vma,
-		     u64 *delta)
+		     const struct profil_deferred *late, u64 *delta)
 {
-	return profil_vma_object(watcher, vma, NULL, delta);
+	return profil_vma_object(watcher, vma, late, delta);
 }
 
 /* @vma: of @pc, or NULL. Context: its mmap_lock held for reading. */
@@ -613,24 +678,21 @@ void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 /* --- ticks whose mapping a work looks up */
 
 /**
- * enum profil_mm_access - may mappings be looked up in an address space?
- * @PROFIL_MM_LOCKED: yes; profil_mm_unlock() must follow
- * @PROFIL_MM_BUSY: not now
- * @PROFIL_MM_GONE: they have been unmapped
- */
-enum profil_mm_access {
-	PROFIL_MM_LOCKED,
-	PROFIL_MM_BUSY,
-	PROFIL_MM_GONE
-};
-
-/*
+ * profil_mm_trylock() - lock the mappings of another process for reading
+ * @mm: its address space, with a reference to the structure
+ *
  * Takes no reference to the memory: the last one frees that, and waits for as
  * long as a program likes. The memory is not freed while the lock is held. Only
  * tries: a program can hold the lock for ever, too.
+ *
+ * Context: process.
+ * Return: enum profil_mm_access.
  */
-static enum profil_mm_access profil_mm_trylock(struct mm_struct *mm)
+enum profil_mm_access profil_mm_trylock(struct mm_struct *mm)
 {
+#ifdef PROFIL_NO_LATE_LOOKUP
+	return PROFIL_MM_BUSY;
+#endif
 	if (!mmap_read_trylock(mm))
 		return PROFIL_MM_BUSY;
 	if (!atomic_read(&mm->mm_users)) {
@@ -641,7 +703,8 @@ static enum profil_mm_access profil_mm_trylock(struct mm_struct *mm)
 	return PROFIL_MM_LOCKED;
 }
 
-static void profil_mm_unlock(struct mm_struct *mm)
+/* Unlock them. */
+void profil_mm_unlock(struct mm_struct *mm)
 {
 	mmap_read_unlock(mm);
 	mmdrop(mm);

@@ -14,6 +14,12 @@
  * A CPU whose interrupt finds no interval is parked: it gets no further one
  * until a profiled address space is switched in.
  *
+ * In a watch of wall-clock time each thread has ticks of its own, and takes them
+ * along: an interval of such a watch is for one thread, and closed when that is
+ * switched out. Those that fell until it is switched in again are then counted
+ * by an interrupt that the CPU sends to itself, as its memory and its registers
+ * are at hand there.
+ *
  * Interrupts come from perf's software cpu-clock, one counter for each CPU, or
  * from an hrtimer for each CPU where perf has no counter for us or the
  * administrator chose so.
@@ -42,6 +48,7 @@
 #include "counter.h"
 #include "profil_private.h"
 #include "schedule.h"
+#include "thread.h"
 #include "watcher.h"
 
 /* The time of an interrupt that never comes. */
@@ -79,18 +86,43 @@ struct profil_interval {
 	struct profil_schedule schedule;
 } ____cacheline_aligned;
 
+/*
+ * So many chains of waits a CPU finds in 2^20 ns, and in so much of that time;
+ * others have none. Threads that wait for a moment only, again and again, cannot
+ * take more of a CPU, whatever their stacks are like.
+ */
+#define PROFIL_WAIT_CHAINS	16
+#define PROFIL_WAIT_SHIFT	20
+#define PROFIL_WAIT_SHARE_NS	(BIT(PROFIL_WAIT_SHIFT) / 4)
+
+/**
+ * struct profil_waited - the thread of an interval of a watch of wall-clock time
+ * @thread: the thread, or NULL if there was no room for it
+ * @due: its ticks that fell before it was switched in, and are not counted yet
+ */
+struct profil_waited {
+	struct profil_thread *thread;
+	struct profil_due due;
+};
+
 /**
  * struct profil_cpu - of one CPU
  * @mm: address space of the task that runs, as of the last context switch that
  *	was watched; other CPUs read it
  * @signal: its process; other CPUs read it
  * @open: bit mask of the intervals that are open
+ * @wall: those of them that are of watches of wall-clock time
  * @armed: time of the next interrupt, PROFIL_PARKED or PROFIL_OFFLINE
  * @event: perf's counter, or NULL to use @timer
  * @timer: used without @event
  * @rearm: arms @event when perf has throttled it
  * @refresh: brings the CPU up to date with what it runs
  * @intervals: by the slots of their sinks
+ * @wake: counts what is due in @waits
+ * @waits: by the slots of watches
+ * @slice: the time, in units of 2^PROFIL_WAIT_SHIFT ns, that these are for:
+ * @chains: number of chains of waits
+ * @chains_ns: how long that took
  *
  * The interval of a session is open only if its address space is @mm, or was
  * until an exec that is under way; that of a watch only if it watches @signal,
@@ -101,12 +133,18 @@ struct profil_cpu {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	unsigned long open;
+	unsigned long wall;
 	u64 armed;
 	struct perf_event *event;
 	struct hrtimer timer;
 	struct irq_work rearm;
 	call_single_data_t refresh;
 	struct profil_interval intervals[PROFIL_SLOTS];
+	struct irq_work wake;
+	struct profil_waited waits[PROFIL_SLOT_PROFILE];
+	u64 slice;
+	u64 chains_ns;
+	u32 chains;
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct profil_cpu, profil_cpus);
@@ -265,16 +303,59 @@ static void profil_interval_end(struct profil_interval *interval, u64 now)
 	profil_interval_account(interval, now);
 }
 
-static void profil_interval_close(struct profil_cpu *cpu,
-				  struct profil_interval *interval, u64 now)
+static bool profil_wait_is_due(const struct profil_waited *wait)
 {
-	profil_interval_end(interval, now);
+	return wait->due.blocked || wait->due.runnable;
+}
+
+/*
+ * Count the ticks of a wait. The thread may have been switched out again, or the
+ * interval be closed, before the interrupt came that finds the chain.
+ */
+static void profil_wait_count(struct profil_cpu *cpu, u32 slot, bool has_chain)
+{
+	const struct profil_interval *interval = &cpu->intervals[slot];
+	struct profil_watcher *watcher = profil_sink_watcher(interval->sink);
+	struct profil_waited *wait = &cpu->waits[slot];
+	struct profil_due due = wait->due;
+
+	wait->due = (struct profil_due) { 0 };
+	if (has_chain && profil_watcher_has_chains(watcher))
+		profil_chain_wait(watcher, interval->image, &due);
+	else
+		profil_watcher_wait(watcher, interval->image, &due, NULL);
+}
+
+/* The next interval may have the same period, and be that of another thread. */
+static void profil_wait_end(struct profil_cpu *cpu,
+			    struct profil_interval *interval)
+{
+	u32 slot = interval->sink->slot;
+
+	if (unlikely(profil_wait_is_due(&cpu->waits[slot])))
+		profil_wait_count(cpu, slot, false);
+	cpu->wall &= ~BIT(slot);
+	interval->schedule.period_ns = 0;
+}
+
+static void profil_interval_drop(struct profil_cpu *cpu,
+				 struct profil_interval *interval)
+{
+	if (unlikely(interval->sink->is_wall))
+		profil_wait_end(cpu, interval);
 	cpu->open &= ~BIT(interval->sink->slot);
 	/*
 	 * Other CPUs free a sink when no CPU has an interval of it. Pairs with
 	 * the acquires in profil_cpu_runs() and profil_cpu_runs_watched().
 	 */
 	smp_store_release(&interval->sink, NULL);
+}
+
+static void profil_interval_close(struct profil_cpu *cpu,
+				  struct profil_interval *interval, u64 now)
+{
+	profil_interval_end(interval, now);
+	profil_interval_drop(cpu, interval);
 }
 
 /*
@@ -300,29 +381,125 @@ static void profil_arm(struct profil_cpu *cpu, u64 now)
 			      HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-static void profil_interval_begin(struct profil_cpu *cpu,
-				  struct profil_interval *interval, u64 now)
+/* Go on with the ticks of the CPU. */
+static void profil_interval_seek(struct profil_interval *interval, u64 now)
 {
 	struct profil_schedule *schedule = &interval->schedule;
 	u32 period_ns = interval->sink->period_ns;
 
-	interval->since = now;
 	if (likely(schedule->period_ns == period_ns))
 		profil_schedule_advance(schedule, now);
 	else
 		profil_schedule_start(schedule, profil_secret,
 				      smp_processor_id(), period_ns, now);
+}
+
+/*
+ * Ticks fell while the thread did not run, or somebody has counted them.
+ * @out: from profil_thread.out; 0 if it has run without an interval
+ */
+static noinline void profil_wait_begin(struct profil_cpu *cpu,
+				       struct profil_interval *interval,
+				       struct task_struct *task, u64 out,
+				       u64 now)
+{
+	struct profil_waited *wait = &cpu->waits[interval->sink->slot];
+
+	/* If it runs already, the interrupt that is about to come counts them */
+	if (!out || task == current) {
+		profil_schedule_seek(&interval->schedule, out ?: now);
+		return;
+	}
+	wait->due = profil_thread_due(wait->thread, task, &interval->schedule,
+				      out, now);
+	if (!profil_wait_is_due(wait))
+		return;
+	wait->due.offset |= profil_thread_wait(wait->thread, task,
+					       task_pt_regs(task));
+	irq_work_queue(&cpu->wake);
+}
+
+/* A thread is switched in, or runs already: go on with its ticks. */
+static void profil_thread_in(struct profil_cpu *cpu,
+			     struct profil_interval *interval,
+			     struct task_struct *task, u64 now)
+{
+	struct profil_thread *thread = profil_thread_find(interval->member,
+							  task);
+	u64 out;
+
+	cpu->wall |= BIT(interval->sink->slot);
+	cpu->waits[interval->sink->slot].thread = thread;
+	if (unlikely(!thread)) {
+		profil_interval_seek(interval, now);
+		return;
+	}
+	out = xchg(&thread->out, 0);
+	interval->schedule = thread->schedule;
+	if (unlikely(out != thread->since || interval->schedule.next <= now))
+		profil_wait_begin(cpu, interval, task, out, now);
+}
+
+/*
+ * The current thread, that of an interval, is switched out. @state: why, as the
+ * probe has it
+ */
+static void profil_thread_out(const struct profil_cpu *cpu,
+			      const struct profil_interval *interval,
+			      bool preempt, unsigned int state, u64 now)
+{
+	struct profil_thread *thread = cpu->waits[interval->sink->slot].thread;
+
+	if (unlikely(!thread || state & TASK_DEAD))
+		return;
+	thread->schedule = interval->schedule;
+	thread->since = now;
+	thread->run_delay = profil_thread_run_delay(current);
+	thread->is_runnable = preempt || !state;
+	thread->wait = PROFIL_WAIT_UNKNOWN;
+	if (unlikely(state & (__TASK_STOPPED | __TASK_TRACED)))
+		thread->wait = state & __TASK_TRACED ? PROFIL_WAIT_TRACED :
+						       PROFIL_WAIT_STOPPED;
+	/* Pairs with the acquire in thread.c. */
+	smp_store_release(&thread->out, now);
+}
+
+static void profil_interval_begin(struct profil_cpu *cpu,
+				  struct profil_interval *interval,
+				  struct task_struct *task, u64 now)
+{
+	struct profil_schedule *schedule = &interval->schedule;
+
+	interval->since = now;
+	if (unlikely(interval->sink->is_wall))
+		profil_thread_in(cpu, interval, task, now);
+	else
+		profil_interval_seek(interval, now);
 	if (schedule->next < cpu->armed) {
 		cpu->armed = max(schedule->next, now + PROFIL_GAP_NS);
 		profil_arm(cpu, now);
 	}
 }
 
-/* @member, @image: of the process, for a watch; NULL and 0 for a session */
+/* The watch is just ending: the wait of a thread that is switched in ends first. */
+static void profil_thread_lose(const struct profil_member *member,
+			       const struct task_struct *task, u64 now)
+{
+	struct profil_thread *thread = profil_thread_find(member, task);
+
+	if (thread)
+		profil_thread_settle(thread, now);
+}
+
+/*
+ * @member, @image: of the process, for a watch; NULL and 0 for a session
+ * @task: that runs, or that is switched in
+ */
 static noinline void profil_interval_open(struct profil_cpu *cpu,
 					  struct profil_sink *sink,
 					  struct profil_member *member,
-					  u32 image, u64 now)
+					  u32 image, struct task_struct *task,
+					  u64 now)
 {
 	struct profil_interval *interval = &cpu->intervals[sink->slot];
 
@@ -333,12 +510,14 @@ static noinline void profil_interval_open(struct profil_cpu *cpu,
 	smp_store_mb(interval->sink, sink);
 	if (READ_ONCE(sink->state) != PROFIL_STATE_ON) {
 		WRITE_ONCE(interval->sink, NULL);
+		if (sink->is_wall)
+			profil_thread_lose(member, task, now);
 		return;
 	}
 	interval->member = member;
 	interval->image = image;
 	cpu->open |= BIT(sink->slot);
-	profil_interval_begin(cpu, interval, now);
+	profil_interval_begin(cpu, interval, task, now);
 }
 
 /*
@@ -355,6 +534,15 @@ static struct profil_session *profil_on_session(const struct profil_ctx *ctx,
 		return NULL;
 	session = rcu_dereference_sched(ctx->session);
 	return session && profil_session_is_on(session) ? session : NULL;
+}
+
+/* A thread may have got its entry only since it was switched in. */
+static void profil_thread_adopt(struct profil_cpu *cpu,
+				struct profil_interval *interval, u64 now)
+{
+	if (!cpu->waits[interval->sink->slot].thread &&
+	    profil_thread_find(interval->member, current))
+		profil_interval_begin(cpu, interval, current, now);
 }
 
 /*
@@ -388,6 +576,8 @@ static bool profil_interval_update(struct profil_cpu *cpu,
 	}
 	profil_interval_account(interval, now);
 	interval->image = image;
+	if (unlikely(interval->sink->is_wall))
+		profil_thread_adopt(cpu, interval, now);
 	return true;
 }
 
@@ -406,7 +596,9 @@ static __always_inline u64 profil_now(u64 *now)
  */
 static __always_inline void profil_member_run(struct profil_cpu *cpu,
 					      struct profil_member *member,
-					      u32 image, u64 *now)
+					      u32 image,
+					      struct task_struct *task,
+					      u64 *now)
 {
 	struct profil_sink *sink = &member->watcher->sink;
 	struct profil_interval *interval = &cpu->intervals[sink->slot];
@@ -414,7 +606,8 @@ static __always_inline void profil_member_run(struct profil_cpu *cpu,
 	if (interval->sink != sink) {
 		if (interval->sink)
 			profil_interval_close(cpu, interval, profil_now(now));
-		profil_interval_open(cpu, sink, member, image, profil_now(now));
+		profil_interval_open(cpu, sink, member, image, task,
+				     profil_now(now));
 		return;
 	}
 	if (image != interval->image) {
@@ -427,25 +620,50 @@ static __always_inline void profil_member_run(struct profil_cpu *cpu,
 /* --- context switches */
 
 /*
- * From or to an address space that is profiled, or a process that is watched.
- * @ctx: of the address space of @next, or NULL
- * @member: the first one of its process, or NULL
- * @ending: the intervals that are open
+ * The current thread, in watches of wall-clock time, is switched out.
+ *
+ * Return: the intervals that are closed.
  */
-static noinline void profil_cpu_switch(const struct profil_ctx *ctx,
-				       struct profil_member *member,
-				       unsigned long ending,
-				       const struct task_struct *next)
+static noinline unsigned long profil_threads_out(struct profil_cpu *cpu,
+						 bool preempt,
+						 unsigned int state, u64 now)
 {
+	unsigned long closed = cpu->wall, left;
+
+	for (left = closed; left; left &= left - 1) {
+		struct profil_interval *interval =
+			&cpu->intervals[__ffs(left)];
+
+		profil_interval_end(interval, now);
+		profil_thread_out(cpu, interval, preempt, state, now);
+		profil_interval_drop(cpu, interval);
+	}
+	return closed;
+}
+
+/*
+ * Perhaps from or to an address space that is profiled, or a process that is
+ * watched: the hash tables have something where they would be. @state: why the
+ * current task is switched out, as the probe has it
+ */
+static noinline void profil_cpu_switch(struct task_struct *next, bool preempt,
+				       unsigned int state)
+{
+	const struct profil_ctx *ctx = profil_ctx_find(next->mm);
+	struct profil_member *member = profil_member_first(next->signal);
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	unsigned long ending = cpu->open;
 	struct profil_session *session;
 	u64 now = 0;
 
+	if (unlikely(cpu->wall))
+		ending &= ~profil_threads_out(cpu, preempt, state,
+					      profil_now(&now));
 	for (; member; member = profil_member_next(member, next->signal)) {
 		u32 image = READ_ONCE(member->image);
 
 		if (profil_is_image_on(image)) {
-			profil_member_run(cpu, member, image, &now);
+			profil_member_run(cpu, member, image, next, &now);
 			ending &= ~BIT(member->watcher->sink.slot);
 		}
 	}
@@ -454,9 +672,14 @@ static noinline void profil_cpu_switch(const struct profil_ctx *ctx,
 				      profil_now(&now));
 	session = profil_on_session(ctx, next);
 	if (session)
-		profil_interval_open(cpu, &session->sink, NULL, 0,
+		profil_interval_open(cpu, &session->sink, NULL, 0, next,
 				     profil_now(&now));
 }
+
+/* compat.h has it for kernels before 5.18, whose probes have no such argument. */
+#ifndef profil_switch_state
+#define profil_switch_state(prev, prev_state)	(prev_state)
+#endif
 
 static inline unsigned long profil_bucket_use(const struct hlist_head *bucket)
 {
@@ -477,9 +700,6 @@ void notrace profil_sched_switch(void *data, bool preempt,
 {
 	struct signal_struct *signal = next->signal;
 	struct mm_struct *mm = next->mm;
-	struct profil_member *member;
-	struct profil_ctx *ctx;
-	unsigned long open;
 
 	this_cpu_write(profil_cpus.mm, mm);
 	this_cpu_write(profil_cpus.signal, signal);
@@ -488,14 +708,12 @@ void notrace profil_sched_switch(void *data, bool preempt,
 	 * session or member, or the refresh finds this CPU running it.
 	 */
 	smp_mb();
-	open = this_cpu_read(profil_cpus.open);
 	if (likely(!(profil_bucket_use(profil_ctx_bucket(mm)) |
-		     profil_bucket_use(profil_member_bucket(signal)) | open)))
+		     profil_bucket_use(profil_member_bucket(signal)) |
+		     this_cpu_read(profil_cpus.open))))
 		return;
-	ctx = profil_ctx_find(mm);
-	member = profil_member_first(signal);
-	if (open || ctx || member)
-		profil_cpu_switch(ctx, member, open, next);
+	profil_cpu_switch(next, preempt,
+			  profil_switch_state(prev, prev_state));
 }
 
 /* --- refresh */
@@ -532,12 +750,12 @@ static void profil_cpu_refresh(void *unused)
 		if (profil_is_image_on(image) &&
 		    !(cpu->open & BIT(member->watcher->sink.slot)))
 			profil_interval_open(cpu, &member->watcher->sink,
-					     member, image, now);
+					     member, image, current, now);
 	}
 	session = profil_on_session(profil_ctx_find(current->mm), current);
 	if (session && cpu->mm == current->mm &&
 	    !(cpu->open & BIT(PROFIL_SLOT_PROFILE)))
-		profil_interval_open(cpu, &session->sink, NULL, 0, now);
+		profil_interval_open(cpu, &session->sink, NULL, 0, current, now);
 }
 
 /**
@@ -766,6 +984,38 @@ static void profil_rearm(struct irq_work *work)
 		profil_arm(cpu, ktime_get_ns());
 }
 
+/* Has the CPU time for another chain of a wait? */
+static bool profil_has_chain(struct profil_cpu *cpu, u64 now)
+{
+	u64 slice = now >> PROFIL_WAIT_SHIFT;
+
+	if (cpu->slice != slice) {
+		cpu->slice = slice;
+		cpu->chains = 0;
+		cpu->chains_ns = 0;
+	}
+	return cpu->chains++ < PROFIL_WAIT_CHAINS &&
+	       cpu->chains_ns < PROFIL_WAIT_SHARE_NS;
+}
+
+/*
+ * The thread has just been switched in: count the ticks that fell before.
+ *
+ * Context: hard interrupt.
+ */
+static void profil_wake(struct irq_work *work)
+{
+	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	u64 now = ktime_get_ns();
+	unsigned long open;
+
+	for (open = cpu->wall; open; open &= open - 1)
+		if (profil_wait_is_due(&cpu->waits[__ffs(open)]))
+			profil_wait_count(cpu, __ffs(open),
+					  profil_has_chain(cpu, now));
+	cpu->chains_ns += ktime_get_ns() - now;
+}
+
 #ifdef CONFIG_PERF_EVENTS
 /*
  * perf restarts the counter's timer at its last expiry plus hw.sample_period,
@@ -831,6 +1081,7 @@ static int profil_cpu_online(unsigned int nr)
 	hrtimer_setup(&cpu->timer, profil_timer_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 	cpu->rearm = IRQ_WORK_INIT_HARD(profil_rearm);
+	cpu->wake = IRQ_WORK_INIT_HARD(profil_wake);
 	cpu->refresh.func = profil_cpu_refresh;
 	if (profil_clock == PROFIL_CLOCK_PERF)
 		event = profil_perf_create(nr);
@@ -856,6 +1107,7 @@ static int profil_cpu_offline(unsigned int nr)
 	/* From now on nothing arms the CPU. */
 	WRITE_ONCE(cpu->armed, PROFIL_OFFLINE);
 	irq_work_sync(&cpu->rearm);
+	irq_work_sync(&cpu->wake);
 	if (cpu->event)
 		perf_event_release_kernel(cpu->event);
 	cpu->event = NULL;

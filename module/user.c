@@ -14,6 +14,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/mutex.h>
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
@@ -30,6 +31,7 @@
  * @refs: one for each context, session and watch that has a pointer to this
  * @charged: what the user has
  * @nr_dying: watches that are being freed
+ * @collecting: held while waits of a watch are collected
  */
 struct profil_user {
 	struct hlist_node node;
@@ -38,6 +40,7 @@ struct profil_user {
 	unsigned int refs;
 	atomic64_t charged[PROFIL_CHARGES];
 	atomic_t nr_dying;
+	struct mutex collecting;
 };
 
 static DEFINE_HASHTABLE(profil_users, 6);
@@ -99,6 +102,7 @@ struct profil_user *profil_user_get(void)
 
 	if (!fresh)
 		return NULL;
+	mutex_init(&fresh->collecting);
 	fresh->uid = profil_payer();
 	if (uid_eq(fresh->uid, GLOBAL_ROOT_UID))
 		fresh->container = profil_container();
@@ -218,4 +222,24 @@ void profil_user_uncharge_watch(struct profil_user *user, u64 pages)
 	profil_user_uncharge(user, PROFIL_CHARGE_PAGES, pages);
 	atomic_dec(&user->nr_dying);
 	wake_up_var(&user->nr_dying);
+}
+
+/**
+ * profil_user_collect() - collect waits, of one watch of a user at a time
+ * @user: the user
+ *
+ * A kernel thread does it, whose CPU time nobody is charged for.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -EINTR; profil_user_collected() must follow if 0.
+ */
+int profil_user_collect(struct profil_user *user)
+{
+	return mutex_lock_killable(&user->collecting) ? -EINTR : 0;
+}
+
+/* The reverse of profil_user_collect(). */
+void profil_user_collected(struct profil_user *user)
+{
+	mutex_unlock(&user->collecting);
 }

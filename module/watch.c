@@ -19,6 +19,7 @@
 #include <linux/wait_bit.h>
 
 #include "profil_private.h"
+#include "thread.h"
 #include "watcher.h"
 
 /* --- the request */
@@ -52,6 +53,7 @@ static int profil_check_sizes(struct profil_watch *request)
 	static const struct profil_room buckets = { 1 << 16, 64, 1 << 24 };
 	static const struct profil_room nodes = { 1 << 17, 64, 1 << 24 };
 	static const struct profil_room names = { 1 << 17, 4096, 1 << 26 };
+	static const struct profil_room threads = { 8192, 1, 1 << 20 };
 	bool has_chains = request->flags & PROFIL_WATCH_CHAINS;
 	int err;
 
@@ -61,6 +63,8 @@ static int profil_check_sizes(struct profil_watch *request)
 	      profil_check_room(&request->buckets,
 				has_chains ? &nodes : &buckets) ?:
 	      profil_check_room(&request->names, &names);
+	if (!err && request->flags & PROFIL_WATCH_WALL)
+		err = profil_check_room(&request->threads, &threads);
 	if (err)
 		return err;
 	request->buckets = roundup_pow_of_two(request->buckets);
@@ -84,7 +88,10 @@ static int profil_check_target(const struct profil_watch *request)
 	if (request->flags & PROFIL_WATCH_CALL_SITES &&
 	    !(request->flags & PROFIL_WATCH_CHAINS))
 		return -EINVAL;
-	return 0;
+	if (request->flags & PROFIL_WATCH_WALL ?
+	    request->target == PROFIL_WATCH_MACHINE : request->threads)
+		return -EINVAL;
+	return request->reserved ? -EINVAL : 0;
 }
 
 /* What only CAP_PERFMON allows; profil_join_process() checks the process. */
@@ -138,16 +145,29 @@ static int profil_find_target(struct profil_watcher *watcher)
  * Have no CPU and no process know the watch any more. If another task is ending
  * it, no more ticks come when this returns, either.
  *
+ * @collect: count the waits that go on with their chains
+ *
  * Return: whether the watch was on.
  */
-static bool profil_watch_undo(struct profil_watcher *watcher)
+static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 {
-	bool was_on = xchg(&watcher->sink.state, PROFIL_STATE_OFF) ==
-		      PROFIL_STATE_ON;
+	bool was_on;
 
+	mutex_lock(&watcher->ending);
+	was_on = xchg(&watcher->sink.state, PROFIL_STATE_OFF) ==
+		 PROFIL_STATE_ON;
 	profil_clock_refresh_watch(watcher);
-	if (was_on)
+	if (was_on) {
+		/* What a killed caller has not collected has no chain */
+		if (collect && profil_watcher_is_wall(watcher))
+			profil_threads_collect(watcher);
+		profil_threads_end(watcher);
+		/* A CPU that switches a thread in may just be counting */
+		if (profil_watcher_is_wall(watcher))
+			profil_clock_refresh_watch(watcher);
 		profil_members_end(watcher);
+	}
+	mutex_unlock(&watcher->ending);
 	return was_on;
 }
 
@@ -168,7 +188,7 @@ static int profil_watch_start(struct profil_watcher *watcher)
 	err = profil_members_begin(watcher);
 	/* A process that joined may run, and have forked, by now */
 	if (err)
-		profil_watch_undo(watcher);
+		profil_watch_undo(watcher, false);
 	else
 		profil_clock_refresh_watch(watcher);
 	return err;
@@ -209,11 +229,31 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
 /**
  * profil_watch_stop() - end a watch, if it is on
  * @watcher: the watch
+ * @collect: count the waits that go on with their chains
  */
-void profil_watch_stop(struct profil_watcher *watcher)
+void profil_watch_stop(struct profil_watcher *watcher, bool collect)
 {
-	if (profil_watch_undo(watcher))
+	if (profil_watch_undo(watcher, collect))
 		profil_clock_put(true);
+}
+
+/**
+ * profil_watch_collect() - count the waits that go on
+ * @watcher: the watch
+ *
+ * Return: 0 or -EINTR.
+ */
+int profil_watch_collect(struct profil_watcher *watcher)
+{
+	int err = 0;
+
+	if (mutex_lock_killable(&watcher->ending))
+		return -EINTR;
+	if (profil_watcher_is_wall(watcher) &&
+	    READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON)
+		err = profil_threads_collect(watcher);
+	mutex_unlock(&watcher->ending);
+	return err;
 }
 
 /**
@@ -240,6 +280,9 @@ void profil_watch_read(struct profil_watcher *watcher,
 		status->coarse += READ_ONCE(image->coarse);
 		status->kernel += READ_ONCE(image->kernel);
 		status->unresolved += READ_ONCE(image->unresolved);
+		status->blocked += READ_ONCE(image->blocked);
+		status->runnable += READ_ONCE(image->runnable);
+		status->idle += READ_ONCE(image->idle);
 		cond_resched();
 	}
 	status->ticks = status->counted + status->coarse + status->kernel +
@@ -249,8 +292,11 @@ void profil_watch_read(struct profil_watcher *watcher,
 	status->pending = atomic64_read(&watcher->pending);
 	status->withheld = atomic64_read(&watcher->withheld);
 	status->unfollowed = atomic64_read(&watcher->unfollowed);
-	if (status->state == PROFIL_STATE_ON)
+	status->unfollowed_threads = atomic64_read(&watcher->unfollowed_threads);
+	if (status->state == PROFIL_STATE_ON) {
 		status->processes = READ_ONCE(watcher->nr_members);
+		profil_threads_read(watcher, status);
+	}
 	status->images = nr;
 	status->objects = READ_ONCE(watcher->table->nr_objects);
 	status->buckets = READ_ONCE(watcher->nr_buckets);

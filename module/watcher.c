@@ -18,6 +18,7 @@
 #include <linux/wait_bit.h>
 
 #include "profil_private.h"
+#include "thread.h"
 #include "watcher.h"
 
 /* Of the watch that began last. */
@@ -73,6 +74,8 @@ static void profil_carve_private(struct profil_watcher *watcher, void **at)
 	if (profil_watcher_has_chains(watcher))
 		watcher->callers = profil_carve(at, (u64)request->objects *
 						sizeof(*watcher->callers));
+	watcher->threads = profil_carve(at, (u64)request->threads *
+					sizeof(*watcher->threads));
 	watcher->image_index = profil_carve(at, (u64)images * sizeof(u32));
 	watcher->file_index = profil_carve(at, (u64)objects * sizeof(u32));
 	watcher->all_deferred = profil_carve(at, PROFIL_MAX_DEFERRED *
@@ -89,6 +92,10 @@ static void profil_watcher_fill(struct profil_watcher *watcher)
 		watcher->members[i].watcher = watcher;
 		watcher->members[i].rcu.next = watcher->free_members;
 		watcher->free_members = &watcher->members[i].rcu;
+	}
+	for (i = 0; i < watcher->request.threads; i++) {
+		watcher->threads[i].rcu.next = watcher->free_threads;
+		watcher->free_threads = &watcher->threads[i].rcu;
 	}
 	for (i = 0; i < PROFIL_MAX_DEFERRED; i++) {
 		watcher->all_deferred[i].next = watcher->free_deferred;
@@ -222,6 +229,7 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 	refcount_set(&watcher->refs, 1);
 	watcher->request = *request;
 	watcher->sink.period_ns = request->period_ns;
+	watcher->sink.is_wall = request->flags & PROFIL_WATCH_WALL;
 	if (request->target != PROFIL_WATCH_PROCESS)
 		watcher->sink.slot |= PROFIL_SLOT_WIDE;
 	if (profil_user_is_perfmon())
@@ -231,7 +239,9 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 	watcher->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	watcher->user = user;
 	get_random_bytes(&watcher->secret, sizeof(watcher->secret));
+	get_random_bytes(watcher->cells, sizeof(watcher->cells));
 	init_waitqueue_head(&watcher->poll);
+	mutex_init(&watcher->ending);
 	raw_spin_lock_init(&watcher->lock);
 	INIT_RCU_WORK(&watcher->free, profil_watcher_free);
 	return watcher;

@@ -9,6 +9,8 @@
  *                   profil_wide               profil_members
  *                   (fork, exec)          (tick, context switch, fork, exec)
  *
+ * A watch of wall-clock time has threads, too, see thread.h.
+ *
  * A process is a thread group, and is found by its struct signal_struct: that
  * stays the same from fork to the end, across exec, and its address is not used
  * again before the last task of the process has been freed.
@@ -19,10 +21,13 @@
  *
  * Locks, innermost last:
  *
- *	profil_ipi_mutex
+ *	watcher->ending
+ *	  user->collecting
+ *	  profil_ipi_mutex
  *	task_lock()
  *	  profil_member_lock	hard interrupts off
- *	    watcher->lock	hard interrupts off
+ *	    profil_thread_lock	hard interrupts off
+ *	      watcher->lock	hard interrupts off
  */
 #ifndef PROFIL_WATCHER_H
 #define PROFIL_WATCHER_H
@@ -32,6 +37,7 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -45,6 +51,7 @@
 
 struct linux_binprm;
 struct pid_namespace;
+struct profil_thread;
 struct profil_user;
 struct pt_regs;
 
@@ -59,6 +66,7 @@ struct pt_regs;
 				 PROFIL_WATCH_AT_EXEC | \
 				 PROFIL_WATCH_SEPARATE | \
 				 PROFIL_WATCH_KERNEL_TEXT | \
+				 PROFIL_WATCH_WALL | \
 				 PROFIL_CHAIN_FLAGS)
 
 /* Instead of the image of a member: it takes no ticks, or not yet. */
@@ -122,6 +130,18 @@ struct profil_deferred {
 	unsigned long deadline;
 };
 
+/**
+ * struct profil_due - ticks of a thread that does not run
+ * @blocked: while it waited for something
+ * @runnable: while it could run
+ * @offset: of the bucket of the first, enum profil_wait with PROFIL_WAIT_LONG
+ */
+struct profil_due {
+	u64 blocked;
+	u64 runnable;
+	u32 offset;
+};
+
 /* Room for those that wait; an eighth for those of one address space. */
 #define PROFIL_MAX_DEFERRED	2048
 #define PROFIL_MAX_SHARE	(PROFIL_MAX_DEFERRED / 8)
@@ -173,6 +193,8 @@ struct profil_callers {
  * @members: room for members
  * @files: of each object
  * @callers: the table of callers of each object, with a reference, or NULL
+ * @threads: room for threads, in a watch of wall-clock time
+ * @cells: secret of the ticks of threads
  * @image_index: hash table of the images
  * @file_index: hash table of the objects
  * @image_mask: size of @image_index less one
@@ -180,11 +202,15 @@ struct profil_callers {
  * @all_deferred: room for deferred ticks
  * @withheld: see &struct profil_watch_status
  * @unfollowed: the same
+ * @unfollowed_threads: the same
  * @pending: ticks in deferred ones
  * @chains: see &struct profil_watch_status
  * @tables: the same
  * @poll: wakes when @named grows
  * @seen: @named at the last PROFIL_IOC_WATCH_STATUS
+ * @ending: held while waits are collected, and at the end
+ * @free_threads: threads that are not in use; profil_thread_lock protects this
+ * @nr_threads: threads in use; the same
  * @lock: protects what follows, and adding to the table; hard interrupts off
  * @free_members: members that are not in use
  * @deferred: deferred ticks, for @lookup
@@ -222,6 +248,8 @@ struct profil_watcher {
 	struct profil_member *members;
 	struct profil_file_key *files;
 	struct profil_callers **callers;
+	struct profil_thread *threads;
+	u64 cells[2];
 	u32 *image_index;
 	u32 *file_index;
 	u32 image_mask;
@@ -230,11 +258,16 @@ struct profil_watcher {
 
 	atomic64_t withheld;
 	atomic64_t unfollowed;
+	atomic64_t unfollowed_threads;
 	atomic64_t pending;
 	atomic64_t chains[PROFIL_CHAIN_ENDS];
 	atomic_t tables;
 	wait_queue_head_t poll;
 	u32 seen;
+	struct mutex ending;
+
+	struct rcu_head *free_threads;
+	u32 nr_threads;
 
 	raw_spinlock_t lock;
 	struct rcu_head *free_members;
@@ -272,6 +305,12 @@ static inline bool profil_watcher_is_perfmon(const struct profil_watcher *watche
 static inline bool profil_watcher_has_chains(const struct profil_watcher *watcher)
 {
 	return watcher->request.flags & PROFIL_WATCH_CHAINS;
+}
+
+/* Has each thread ticks of its own, also while it does not run? */
+static inline bool profil_watcher_is_wall(const struct profil_watcher *watcher)
+{
+	return watcher->sink.is_wall;
 }
 
 static inline bool profil_watcher_is_wide(const struct profil_watcher *watcher)
@@ -370,6 +409,18 @@ static inline bool profil_is_image_on(u32 image)
 
 /* table.c: the table of a watch */
 
+/**
+ * enum profil_mm_access - may mappings be looked up in an address space?
+ * @PROFIL_MM_LOCKED: yes; profil_mm_unlock() must follow
+ * @PROFIL_MM_BUSY: not now
+ * @PROFIL_MM_GONE: they have been unmapped
+ */
+enum profil_mm_access {
+	PROFIL_MM_LOCKED,
+	PROFIL_MM_BUSY,
+	PROFIL_MM_GONE
+};
+
 void profil_table_init(struct profil_watcher *watcher);
 u32 profil_table_image(struct profil_watcher *watcher, struct task_struct *task,
 		       u32 exe, u32 parent);
@@ -380,16 +431,22 @@ u32 profil_table_object(struct profil_watcher *watcher, struct file *file,
 void profil_table_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		       struct pt_regs *regs);
 void profil_table_settle(struct profil_watcher *watcher);
+enum profil_mm_access profil_mm_trylock(struct mm_struct *mm);
+void profil_mm_unlock(struct mm_struct *mm);
 
 void profil_table_late(struct profil_watcher *watcher, u32 image,
 		       unsigned long pc, u32 nr);
 void profil_table_unresolved(struct profil_watcher *watcher, u32 image, u32 nr);
 u32 profil_table_map(struct profil_watcher *watcher, struct vm_area_struct *vma,
-		     u64 *delta);
+		     const struct profil_deferred *late, u64 *delta);
 u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
-		      u64 offset, u32 caller);
+		      u64 offset, u32 caller,
+		      const struct profil_deferred *late);
 void profil_table_count(struct profil_watcher *watcher, u32 image, u32 nr,
 			u32 object, u32 node, u32 caller);
+void profil_table_wait(struct profil_watcher *watcher, u32 image,
+		       const struct profil_due *due, u32 caller, bool has_room,
+		       const struct profil_deferred *late);
 
 static inline bool profil_is_file(const struct profil_file_key *key,
 				  const struct inode *inode)
@@ -425,6 +482,8 @@ int profil_chain_get(void);
 void profil_chain_put(void);
 void profil_chain_tick(struct profil_watcher *watcher, u32 image, u32 nr,
 		       struct pt_regs *regs);
+void profil_chain_wait(struct profil_watcher *watcher, u32 image,
+		       const struct profil_due *due);
 #else
 static inline int profil_chain_get(void)
 {
@@ -437,6 +496,11 @@ static inline void profil_chain_put(void)
 
 static inline void profil_chain_tick(struct profil_watcher *watcher, u32 image,
 				     u32 nr, struct pt_regs *regs)
+{
+}
+
+static inline void profil_chain_wait(struct profil_watcher *watcher, u32 image,
+				     const struct profil_due *due)
 {
 }
 #endif
@@ -452,6 +516,21 @@ static __always_inline void profil_watcher_tick(struct profil_watcher *watcher,
 		profil_table_tick(watcher, image, nr, regs);
 }
 
+/*
+ * Count ticks of a wait, without a chain. @late: the thread, if it is not the
+ * current one. Context: as of profil_table_wait().
+ */
+static inline void profil_watcher_wait(struct profil_watcher *watcher,
+				       u32 image, const struct profil_due *due,
+				       const struct profil_deferred *late)
+{
+	profil_table_wait(watcher, image, due, PROFIL_CALLER_UNKNOWN, true,
+			  late);
+	if (profil_watcher_has_chains(watcher))
+		atomic64_add(due->blocked + due->runnable,
+			     &watcher->chains[PROFIL_CHAIN_BUSY]);
+}
+
 /* tick.c */
 
 void profil_clock_refresh_watch(struct profil_watcher *watcher);
@@ -462,7 +541,8 @@ void profil_clock_refresh_process(const struct signal_struct *signal);
 struct profil_watcher *profil_watch_begin(struct profil_watch *request);
 void profil_watch_read(struct profil_watcher *watcher,
 		       struct profil_watch_status *status);
-void profil_watch_stop(struct profil_watcher *watcher);
+void profil_watch_stop(struct profil_watcher *watcher, bool collect);
+int profil_watch_collect(struct profil_watcher *watcher);
 int profil_watch_mmap(struct profil_watcher *watcher,
 		      struct vm_area_struct *vma);
 int profil_watch_unwind(struct profil_watcher *watcher,

@@ -14,7 +14,8 @@
 static const char *name(const struct profil_watch_table *table, uint32_t index)
 {
 	static const char *const others[] = {
-		"(no room)", "(vdso)", "(memory without a file)", "(kernel)"
+		"(no room)", "(vdso)", "(memory without a file)", "(kernel)",
+		"(blocked)", "(runnable)"
 	};
 	const char *path = index < PROFIL_OBJECT_FILES ? others[index] :
 		profil_watch_path(table, profil_watch_object(table, index));

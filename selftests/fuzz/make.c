@@ -327,17 +327,20 @@ static uint64_t make_watch(struct arena *arena, __u64 *state,
 	};
 
 	watch.id = make_id(state, targets, watch.target);
-	watch.flags = number_below(state, 64);
+	watch.flags = number_below(state, 128);
 	if (!once_in(state, 4) && !(watch.flags & PROFIL_WATCH_CHAINS))
 		watch.flags &= ~PROFIL_WATCH_CALL_SITES;
 	if (watch.target != PROFIL_WATCH_PROCESS)
 		watch.flags &= ~(PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC);
+	if (watch.flags & PROFIL_WATCH_WALL)
+		watch.threads = number_below(state, 3) * 100;
 	if (once_in(state, 2))
 		spoil(state, &watch, sizeof(watch));
 	watch.processes = limit_size(watch.processes);
 	watch.images = limit_size(watch.images);
 	watch.objects = limit_size(watch.objects);
 	watch.buckets = limit_size(watch.buckets);
+	watch.threads = limit_size(watch.threads);
 	return put_structure(arena, state, &watch, sizeof(watch));
 }
 
@@ -381,7 +384,11 @@ struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
 {
 	size_t size = sizeof(struct profil_watch_status);
 
-	switch (number_below(state, 12)) {
+	switch (number_below(state, 13)) {
+	case 12:
+		return (struct attempt) { PROFIL_IOC_WATCH_COLLECT,
+					  once_in(state, 2) ? 0 :
+					  make_results(arena, state, size) };
 	case 0:
 		return (struct attempt) { PROFIL_IOC_WATCH_STOP, 0 };
 	case 1:

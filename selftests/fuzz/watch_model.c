@@ -13,11 +13,12 @@
 #include "fuzz/model.h"
 #include "fuzz/watch_model.h"
 
-#define WATCH_SIZE	56
-#define STATUS_SIZE	184
+#define WATCH_SIZE	64
+#define STATUS_SIZE	240
 #define UNWIND_SIZE	24
 
 /* Of the first version */
+#define WATCH_FIRST	56
 #define STATUS_FIRST	112
 
 _Static_assert(sizeof(struct profil_watch) == WATCH_SIZE, "size");
@@ -44,6 +45,11 @@ static bool is_size(uint32_t size, uint32_t least, uint32_t most)
 	return !size || (size >= least && size <= most);
 }
 
+static bool is_wall(const struct profil_watch *watch)
+{
+	return watch->flags & PROFIL_WATCH_WALL;
+}
+
 static int check_request(const struct watch_model *model,
 			 const struct profil_watch *watch)
 {
@@ -60,6 +66,11 @@ static int check_request(const struct watch_model *model,
 	    !(watch->flags & PROFIL_WATCH_CHAINS))
 		return -EINVAL;
 	if (watch->target == PROFIL_WATCH_USER && watch->id == UINT32_MAX)
+		return -EINVAL;
+	if (watch->reserved ||
+	    (is_wall(watch) ? watch->target == PROFIL_WATCH_MACHINE ||
+			      !is_size(watch->threads, 1, 1048576) :
+			      watch->threads))
 		return -EINVAL;
 	if (watch->bucket_shift > 12 ||
 	    !is_size(watch->processes, 1, 1048576) ||
@@ -120,7 +131,8 @@ static int check_quota(const struct watch_model *model,
 		       const struct profil_watch *watch, int error)
 {
 	uint64_t most = model->info.max_watch_kb * 1024ULL;
-	uint64_t sum = table_size(watch) + watch->processes * 64ULL;
+	uint64_t sum = table_size(watch) +
+		       (watch->processes + watch->threads) * 64ULL;
 
 	if (model->perfmon)
 		return 0;
@@ -129,7 +141,8 @@ static int check_quota(const struct watch_model *model,
 	for (int i = 0; i < MODEL_FILES; i++)
 		if (model->files[i].had)
 			sum += model->files[i].as.map_size +
-			       model->files[i].as.processes * 64ULL;
+			       (model->files[i].as.processes +
+				model->files[i].as.threads) * 64ULL;
 	return error == EAGAIN && sum > most / 8 ? -EAGAIN : 0;
 }
 
@@ -179,6 +192,15 @@ static bool is_stored(uint32_t stored, uint32_t asked, uint32_t least)
 	return asked ? stored == asked : stored >= least;
 }
 
+/* A caller with a structure of the first version does not learn their number. */
+static bool are_threads_granted(const struct profil_watch *asked,
+				const struct profil_watch *granted)
+{
+	if (!is_wall(asked) || asked->size < WATCH_SIZE)
+		return !granted->threads;
+	return is_stored(granted->threads, asked->threads, 1);
+}
+
 /* Are these the results of that request? */
 static bool is_granted(const struct watch_model *model,
 		       const struct profil_watch *asked,
@@ -200,6 +222,7 @@ static bool is_granted(const struct watch_model *model,
 			 rounded_up(asked->buckets) : 0, 64) &&
 	       granted->buckets == rounded_up(granted->buckets) &&
 	       is_stored(granted->names, asked->names, 4096) &&
+	       are_threads_granted(asked, granted) && !granted->reserved &&
 	       granted->map_size % PAGE == 0 &&
 	       granted->map_size >= table_size(granted);
 }
@@ -301,18 +324,21 @@ static int check_watch(struct watch_model *model, struct model_file *file,
 static int request_watch(struct watch_model *model, struct model_file *file,
 			 uint64_t arg, int error)
 {
-	struct profil_watch watch, granted;
+	struct profil_watch watch, granted = { 0 };
 	int due;
 
-	due = model_copy_in(model->arena, arg, &watch, WATCH_SIZE, WATCH_SIZE);
+	due = model_copy_in(model->arena, arg, &watch, WATCH_FIRST, WATCH_SIZE);
 	if (!due)
 		due = check_watch(model, file, &watch, arg, error);
 	if (due || error)
 		return due;
 	model_put_results(model->arena, arg, watch.size, WATCH_SIZE);
-	arena_get(model->arena, arg, &granted, sizeof(granted));
+	arena_get(model->arena, arg, &granted, watch.size < WATCH_SIZE ?
+		  watch.size : WATCH_SIZE);
 	if (!is_granted(model, &watch, &granted))
 		return WRONG;
+	if (watch.size < WATCH_SIZE)
+		granted.threads = UINT32_MAX;
 	file->had = true;
 	file->state = PROFIL_STATE_ON;
 	file->as = granted;
@@ -330,7 +356,10 @@ static bool is_monotonic(const struct profil_watch_status *last,
 	       now->withheld >= last->withheld &&
 	       now->unfollowed >= last->unfollowed &&
 	       now->images >= last->images && now->objects >= last->objects &&
-	       now->buckets >= last->buckets && now->names >= last->names;
+	       now->buckets >= last->buckets && now->names >= last->names &&
+	       now->blocked >= last->blocked &&
+	       now->runnable >= last->runnable && now->idle >= last->idle &&
+	       now->unfollowed_threads >= last->unfollowed_threads;
 }
 
 static bool is_status(const struct model_file *file,
@@ -353,6 +382,12 @@ static bool is_status(const struct model_file *file,
 	       status->objects <= file->as.objects &&
 	       status->buckets <= file->as.buckets &&
 	       status->names <= file->as.names && status->tables == file->tables &&
+	       status->idle <= status->blocked && !status->reserved &&
+	       (is_wall(&file->as) ||
+		!(status->blocked | status->runnable |
+		  status->asleep_blocked | status->asleep_runnable |
+		  status->threads | status->unfollowed_threads)) &&
+	       status->threads <= file->as.threads &&
 	       is_monotonic(&file->last, status);
 }
 
@@ -417,6 +452,9 @@ int watch_model_request(struct watch_model *model, struct model_file *file,
 		return request_unwind(model, file, attempt->arg, error);
 	case PROFIL_IOC_WATCH_STATUS:
 		return request_status(model, file, attempt->arg, error);
+	case PROFIL_IOC_WATCH_COLLECT:
+		return attempt->arg ? request_status(model, file, attempt->arg,
+						     error) : 0;
 	case PROFIL_IOC_WATCH_STOP:
 		return request_stop(model, file, attempt->arg, error);
 	default:

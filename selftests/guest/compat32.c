@@ -29,8 +29,8 @@ TEST(structures_are_those_of_64_bits)
 	EXPECT_EQ(40, sizeof(struct profil_region_status));
 	EXPECT_EQ(120, sizeof(struct profil_status));
 	EXPECT_EQ(64, sizeof(struct profil_info));
-	EXPECT_EQ(56, sizeof(struct profil_watch));
-	EXPECT_EQ(184, sizeof(struct profil_watch_status));
+	EXPECT_EQ(64, sizeof(struct profil_watch));
+	EXPECT_EQ(240, sizeof(struct profil_watch_status));
 	EXPECT_EQ(24, sizeof(struct profil_watch_unwind));
 	EXPECT_EQ(40, sizeof(struct profil_watch_bucket));
 }

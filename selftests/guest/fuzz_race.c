@@ -266,7 +266,7 @@ static struct profil_region counter_region(struct racer *me)
 static uint64_t field(struct racer *me, size_t index)
 {
 	static const uint64_t sizes[] = {
-		48, 48, 120, 120, 56, 184, PAGE,
+		48, 48, 120, 120, 64, 240, PAGE,
 		3 * PAGE,
 	};
 	static const uint64_t widths[] = { 2, 4, 8, 3 };

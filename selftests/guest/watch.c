@@ -28,7 +28,8 @@ NEEDS_ROOT;
 
 #define CGROUPS	"/sys/fs/cgroup"
 
-/* Of the first version, without chains */
+/* Of the first version, without chains and threads */
+#define FIRST_WATCH	offsetof(struct profil_watch, threads)
 #define FIRST_STATUS	offsetof(struct profil_watch_status, chains)
 
 #ifdef __x86_64__
@@ -39,7 +40,7 @@ NEEDS_ROOT;
 
 #define ALL_FLAGS	(PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC | \
 			 PROFIL_WATCH_SEPARATE | PROFIL_WATCH_KERNEL_TEXT | \
-			 CHAIN_FLAGS)
+			 PROFIL_WATCH_WALL | CHAIN_FLAGS)
 
 /* --- requests: a child that can be watched, and a file that has no watch */
 
@@ -147,6 +148,7 @@ TEST_F(request, with_a_value_out_of_range)
 		BAD(buckets, 63), BAD(buckets, 16777217),
 		BAD(buckets, UINT32_MAX),
 		BAD(names, 4095), BAD(names, 67108865), BAD(names, UINT32_MAX),
+		BAD(threads, 1), BAD(threads, UINT32_MAX), BAD(reserved, 1),
 		BAD(period_ns, 1), BAD(period_ns, 59999),
 		BAD(period_ns, SECOND + 1), BAD(period_ns, UINT64_MAX),
 		BAD(period_ns, 1ULL << 32), BAD(period_ns, 1ULL << 63),
@@ -195,6 +197,39 @@ TEST_F(request, with_a_flag_that_the_target_does_not_have)
 	close(cgroup);
 }
 
+/* What is not valid without the flag is, with it, and the reverse. */
+TEST_F(request, of_wall_clock_time)
+{
+	struct profil_watch bad = watch_request(PROFIL_WATCH_MACHINE, 0,
+						PROFIL_WATCH_WALL);
+	struct profil_watch good = self->good;
+
+	EXPECT_REFUSED(EINVAL, &bad);
+	bad = self->good;
+	bad.flags = PROFIL_WATCH_WALL;
+	bad.threads = 1048577;
+	EXPECT_REFUSED(EINVAL, &bad);
+	bad.threads = UINT32_MAX;
+	EXPECT_REFUSED(EINVAL, &bad);
+	good.flags = PROFIL_WATCH_WALL;
+	good.threads = 7;
+	EXPECT_OK(ioctl(self->fd, PROFIL_IOC_WATCH, &good));
+	EXPECT_EQ(7, good.threads);
+	EXPECT_EQ(0, good.reserved);
+}
+
+/* That of a caller who does not know of threads is as long as it was. */
+TEST_F(request, of_the_first_version)
+{
+	struct profil_watch watch = self->good;
+
+	watch.size = FIRST_WATCH;
+	watch.flags = PROFIL_WATCH_WALL;
+	watch.threads = UINT32_MAX;
+	EXPECT_OK(ioctl(self->fd, PROFIL_IOC_WATCH, &watch));
+	EXPECT_EQ(UINT32_MAX, watch.threads);
+}
+
 TEST_F(request, for_the_machine_with_an_id)
 {
 	struct profil_watch bad = watch_request(PROFIL_WATCH_MACHINE, 1, 0);
@@ -221,7 +256,7 @@ TEST_F(request, of_every_size)
 {
 	struct longer argument = { .watch = self->good };
 
-	for (uint32_t size = 0; size < sizeof(argument.watch); size++) {
+	for (uint32_t size = 0; size < FIRST_WATCH; size++) {
 		argument.watch.size = size;
 		EXPECT_ERROR(EINVAL, ioctl(self->fd, PROFIL_IOC_WATCH,
 					   &argument));
@@ -271,6 +306,7 @@ TEST_F(request, of_status_with_bad_memory)
 {
 	static const unsigned int requests[] = {
 		PROFIL_IOC_WATCH_STATUS, PROFIL_IOC_WATCH_STOP,
+		PROFIL_IOC_WATCH_COLLECT,
 	};
 	struct profil_watch_status status;
 	char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,

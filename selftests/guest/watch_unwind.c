@@ -180,7 +180,7 @@ TEST_F(unwind, no_table_without_room_for_an_object)
 	int fd;
 
 	watch_end(&self->watch);
-	request.objects = 8;
+	request.objects = PROFIL_OBJECT_FILES + 4;
 	ASSERT_EQ(0, watch_begin(&self->watch, &request));
 	for (int i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), PLACE "/code-%d", i);

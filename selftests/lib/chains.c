@@ -177,6 +177,33 @@ uint64_t chain_ticks(const struct watch *watch, const void *text,
 	return sum;
 }
 
+/*
+ * Ticks of what is not a frame of the program, such as PROFIL_OBJECT_BLOCKED, that
+ * a function has called, with its callers as of chain_ticks().
+ */
+uint64_t chain_leaves(const struct watch *watch, uint32_t object,
+		      const void *text, const void *end,
+		      const void *const *callers, int nr)
+{
+	struct span span = span_of(watch, text, end);
+	uint64_t offsets[16], sum = 0;
+
+	for (int i = 0; i < nr; i++)
+		offsets[i] = watch_offset(callers[i]);
+	for (uint32_t i = 0; i < watch->table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket =
+			watch_bucket(watch, i);
+
+		if (watch_in_use(bucket) && bucket->object == object &&
+		    is_node(bucket->caller) &&
+		    is_in(&span, watch_bucket(watch, bucket->caller - 1)) &&
+		    has_callers(watch, bucket->caller, span.object, offsets,
+				nr))
+			sum += bucket->count;
+	}
+	return sum;
+}
+
 /* Ticks of a function that were counted without any caller. */
 uint64_t chain_ticks_alone(const struct watch *watch, const void *text,
 			   const void *end)

@@ -341,6 +341,9 @@ struct sums {
 	uint64_t kernel;
 	uint64_t unresolved;
 	uint64_t cpu_time_ns;
+	uint64_t blocked;
+	uint64_t runnable;
+	uint64_t idle;
 };
 
 static bool is_room(const struct watch *watch, uint64_t offset, uint64_t size)
@@ -374,7 +377,8 @@ static bool is_caller(const struct watch *watch, uint32_t bucket,
 	at = watch_bucket(watch, caller - 1);
 	return watch_in_use(at) &&
 	       at->image == watch_bucket(watch, bucket)->image &&
-	       at->object != PROFIL_OBJECT_KERNEL;
+	       (at->object < PROFIL_OBJECT_KERNEL ||
+		at->object >= PROFIL_OBJECT_FILES);
 }
 
 static const char *fault_of_header(const struct watch *watch,
@@ -433,6 +437,9 @@ static const char *fault_of_images(const struct watch *watch, struct sums *sums)
 		sums->kernel += image->kernel;
 		sums->unresolved += image->unresolved;
 		sums->cpu_time_ns += image->cpu_time_ns;
+		sums->blocked += image->blocked;
+		sums->runnable += image->runnable;
+		sums->idle += image->idle;
 	}
 	return NULL;
 }
@@ -459,7 +466,7 @@ static const char *fault_of_objects(const struct watch *watch,
 			return path;
 		if (at && !memchr(path, '\0', names - at))
 			return "end of a path";
-		if (i != PROFIL_OBJECT_KERNEL)
+		if (i < PROFIL_OBJECT_KERNEL || i >= PROFIL_OBJECT_FILES)
 			*coarse += object->coarse;
 	}
 	return NULL;
@@ -469,8 +476,9 @@ static const char *fault_of_buckets(const struct watch *watch,
 				    const struct profil_watch_status *status,
 				    uint64_t *counted)
 {
+	uint64_t ticks[PROFIL_OBJECT_FILES] = { 0 };
+	uint64_t idle = 0;
 	uint32_t used = 0;
-	uint64_t kernel = 0;
 
 	for (uint32_t i = 0; i < watch->table->max_buckets; i++) {
 		const struct profil_watch_bucket *bucket =
@@ -488,15 +496,26 @@ static const char *fault_of_buckets(const struct watch *watch,
 		if (has_chains(watch) ? !is_caller(watch, i, bucket->caller) :
 					!bucket->count)
 			return "bucket without a tick, or without a caller";
-		if (bucket->object == PROFIL_OBJECT_KERNEL)
-			kernel += bucket->count;
+		if (bucket->object >= PROFIL_OBJECT_KERNEL &&
+		    bucket->object < PROFIL_OBJECT_FILES)
+			ticks[bucket->object] += bucket->count;
 		else
 			*counted += bucket->count;
+		if (bucket->object == PROFIL_OBJECT_BLOCKED &&
+		    bucket->offset & PROFIL_WAIT_LONG)
+			idle += bucket->count;
 	}
 	if (used != status->buckets)
 		return "number of buckets in use";
-	if (kernel > status->kernel)
+	if (ticks[PROFIL_OBJECT_KERNEL] > status->kernel)
 		return "ticks in buckets of the kernel";
+	if (idle > status->idle)
+		return "ticks in buckets of long waits";
+	for (uint32_t i = PROFIL_OBJECT_BLOCKED; i < PROFIL_OBJECT_FILES; i++)
+		ticks[i] += watch_object(watch, i)->coarse;
+	if (ticks[PROFIL_OBJECT_BLOCKED] != status->blocked ||
+	    ticks[PROFIL_OBJECT_RUNNABLE] != status->runnable)
+		return "ticks of threads that did not run";
 	return NULL;
 }
 
@@ -532,6 +551,10 @@ const char *watch_fault(const struct watch *watch,
 		return "sum of unresolved ticks";
 	if (sums.cpu_time_ns != status->cpu_time_ns)
 		return "sum of CPU time";
+	if (sums.blocked != status->blocked ||
+	    sums.runnable != status->runnable || sums.idle != status->idle ||
+	    sums.idle > sums.blocked)
+		return "sum of ticks of threads that did not run";
 	return NULL;
 }
 

@@ -73,11 +73,20 @@
  * returns 0 also when there was none. A non-zero argument receives its last
  * stats. The table stays, for the mappings.
  * When the request returns, no more ticks come into the table. It waits for the
- * last ones (@pending of the stats), a quarter of a second or little more.
+ * last ones (@pending of the stats), a quarter of a second or little more. With
+ * PROFIL_WATCH_WALL it first counts the waits that go on, as
+ * PROFIL_IOC_WATCH_COLLECT does.
  *
  * PROFIL_IOC_WATCH_UNWIND (struct profil_watch_unwind): load a table that finds
  * the callers in code of a file, for the watch of this open file, which counts
  * ticks by chain of callers (PROFIL_WATCH_CHAINS).
+ *
+ * PROFIL_IOC_WATCH_COLLECT (struct profil_watch_status, or 0): count the ticks of
+ * threads that wait now, which else are counted when their wait ends, for the
+ * watch of this open file; a non-zero argument receives the stats afterwards.
+ * Nobody is woken. It takes some microseconds for each such thread; a fatal
+ * signal ends it early, with EINTR. Does nothing without PROFIL_WATCH_WALL, or
+ * when the watch has been stopped.
  *
  * poll() reports EPOLLIN for an open file with a watch when the paths of objects
  * have become known, or are known to have none, since the last
@@ -92,6 +101,7 @@
 #define PROFIL_IOC_WATCH_STATUS	_IO(PROFIL_IOC_TYPE, 6)
 #define PROFIL_IOC_WATCH_STOP	_IO(PROFIL_IOC_TYPE, 7)
 #define PROFIL_IOC_WATCH_UNWIND	_IO(PROFIL_IOC_TYPE, 8)
+#define PROFIL_IOC_WATCH_COLLECT	_IO(PROFIL_IOC_TYPE, 9)
 
 /**
  * struct profil_region - a range of program text and its counters
@@ -438,6 +448,16 @@ enum profil_watch_target {
  * PROFIL_WATCH_CALL_SITES: with PROFIL_WATCH_CHAINS, a caller's offset is that of
  * the last byte of its call. Without this flag it is where its function begins,
  * as far as the table for its file says, which needs fewer buckets.
+ *
+ * PROFIL_WATCH_WALL: count also the ticks that fall while a thread does not run.
+ * Each thread has ticks of its own then, in its life instead of its CPU time. Those
+ * in which it could run, but did not, are in a bucket of PROFIL_OBJECT_RUNNABLE,
+ * the others in buckets of PROFIL_OBJECT_BLOCKED, by what it waits in, see enum
+ * profil_wait. They are counted when the wait ends; until then the stats have
+ * their number. With PROFIL_WATCH_CHAINS their caller is the innermost frame in
+ * user mode. The ticks of a thread, of all kinds, are its life over the period,
+ * within 2. No thread is woken or interrupted while it waits. Time for which the
+ * system was suspended does not count. Not for PROFIL_WATCH_MACHINE.
  */
 #define PROFIL_WATCH_CHILDREN		(1u << 0)
 #define PROFIL_WATCH_AT_EXEC		(1u << 1)
@@ -445,6 +465,7 @@ enum profil_watch_target {
 #define PROFIL_WATCH_KERNEL_TEXT	(1u << 3)
 #define PROFIL_WATCH_CHAINS		(1u << 4)
 #define PROFIL_WATCH_CALL_SITES		(1u << 5)
+#define PROFIL_WATCH_WALL		(1u << 6)
 
 /* Most frames of a chain in user mode; the deepest ones are kept */
 #define PROFIL_MAX_FRAMES		127
@@ -468,17 +489,22 @@ enum profil_watch_target {
  *	power of two
  * @names: room for so many bytes of paths, from 4096 to 67108864
  * @map_size: bytes of the table, for mmap(2)
+ * @threads: with PROFIL_WATCH_WALL, room for so many threads at a time, from 1 to
+ *	1048576; must be 0 without
+ * @reserved: must be 0
  *
- * 0 for any of @processes to @names stands for a default. The request stores
- * what it has used in @period_ns and in these, and the result in @map_size. All
+ * 0 for any of @processes to @names, and for @threads with PROFIL_WATCH_WALL,
+ * stands for a default. The request stores what it has used in @period_ns and in
+ * these, and the result in @map_size. All
  * memory is allocated at once and charged to the caller's memory cgroup; the
  * watch never takes more.
  *
  * Errors, besides those of every request::
  *
  *   EINVAL      unknown flag or target; a flag that the target does not have;
- *               PROFIL_WATCH_CALL_SITES without PROFIL_WATCH_CHAINS; @id or a
- *               size is out of range
+ *               PROFIL_WATCH_CALL_SITES without PROFIL_WATCH_CHAINS; @threads
+ *               without PROFIL_WATCH_WALL; @id or a size is out of range;
+ *               @reserved is not 0
  *   EACCES      the period is shorter than 10 ms, and that is forbidden, see
  *               &struct profil_set; or the descriptor is not open for reading
  *   ESRCH       there is no process @id, or it is a zombie
@@ -508,6 +534,8 @@ struct profil_watch {
 	__u32 buckets;
 	__u32 names;
 	__aligned_u64 map_size;
+	__u32 threads;
+	__u32 reserved;
 };
 
 /**
@@ -525,9 +553,11 @@ struct profil_watch {
  * @PROFIL_CHAIN_UNMAPPED: where the caller is not in executable memory
  * @PROFIL_CHAIN_NO_MEMORY: at the kernel: the process had given back its memory,
  *	or was getting other memory, in exit or exec
- * @PROFIL_CHAIN_BUSY: at the innermost frame, or at the kernel: mappings were
- *	just changing, or the tick is counted when its CPU switches tasks. Always
- *	on PREEMPT_RT
+ * @PROFIL_CHAIN_BUSY: at the innermost frame, or at the kernel, or at the wait:
+ *	mappings were just changing, or the tick is counted when its CPU switches
+ *	tasks, or the CPU has found 16 chains of waits in the last millisecond.
+ *	Always on PREEMPT_RT, but for waits that PROFIL_IOC_WATCH_COLLECT or _STOP
+ *	counts
  * @PROFIL_CHAIN_ENDS: number of these; later kernels may have more
  */
 enum profil_chain_end {
@@ -544,12 +574,15 @@ enum profil_chain_end {
 };
 
 /**
- * struct profil_watch_status - argument of PROFIL_IOC_WATCH_STATUS and _STOP
+ * struct profil_watch_status - argument of PROFIL_IOC_WATCH_STATUS, _STOP and
+ * _COLLECT
  * @size: sizeof(struct profil_watch_status), set by the caller
  * @state: PROFIL_STATE_ON, or PROFIL_STATE_OFF after a stop
- * @period_ns: true mean time between ticks, in nanoseconds of CPU time
+ * @period_ns: true mean time between ticks, in nanoseconds of CPU time; with
+ *	PROFIL_WATCH_WALL, of the life of a thread
  * @cpu_time_ns: CPU time covered, as in &struct profil_status
- * @ticks: all ticks; always @counted + @coarse + @kernel + @unresolved
+ * @ticks: all ticks of threads that ran; always @counted + @coarse + @kernel +
+ *	@unresolved
  * @counted: ticks in user mode that are in a bucket
  * @coarse: ticks in user mode that found no room for a bucket or an object, and
  *	are in the total of the object, or of object 0
@@ -566,7 +599,20 @@ enum profil_chain_end {
  * @names: bytes of paths in use
  * @tables: tables that PROFIL_IOC_WATCH_UNWIND has loaded
  * @chains: ticks by enum profil_chain_end; 0 without PROFIL_WATCH_CHAINS. When no
- *	tick comes any more, the sum is @ticks - @unresolved
+ *	tick comes any more, the sum is @ticks - @unresolved + @blocked + @runnable
+ * @blocked: ticks of threads that waited for something, in waits that have ended
+ *	or that PROFIL_IOC_WATCH_COLLECT has counted. Those that found no room for
+ *	their bucket are among them
+ * @runnable: the same of threads that waited for a CPU
+ * @idle: those of @blocked that were in waits of a second or longer
+ * @asleep_blocked: ticks of waits that go on, which are in no other number yet
+ * @asleep_runnable: the same of threads that wait for a CPU
+ * @threads: threads whose waits are followed now
+ * @reserved: 0
+ * @unfollowed_threads: threads that the watch had no room for: ticks fall only
+ *	while they run
+ *
+ * @blocked and what follows is 0 without PROFIL_WATCH_WALL.
  */
 struct profil_watch_status {
 	__u32 size;
@@ -588,6 +634,14 @@ struct profil_watch_status {
 	__u32 names;
 	__u32 tables;
 	__aligned_u64 chains[PROFIL_CHAIN_ENDS];
+	__aligned_u64 blocked;
+	__aligned_u64 runnable;
+	__aligned_u64 idle;
+	__aligned_u64 asleep_blocked;
+	__aligned_u64 asleep_runnable;
+	__u32 threads;
+	__u32 reserved;
+	__aligned_u64 unfollowed_threads;
 };
 
 /**
@@ -695,6 +749,9 @@ struct profil_watch_table {
  * @uid: real user ID of the first process, in the user namespace of the watch's
  *	creator
  * @comm: name of the program, as in /proc/PID/comm
+ * @blocked: ticks of threads that did not run, as in &struct profil_watch_status
+ * @runnable: the same
+ * @idle: the same
  */
 struct profil_watch_image {
 	__u32 parent;
@@ -711,17 +768,49 @@ struct profil_watch_image {
 	__u32 processes;
 	__u32 uid;
 	char comm[16];
+	__aligned_u64 blocked;
+	__aligned_u64 runnable;
+	__aligned_u64 idle;
 };
 
 /*
  * Objects that are not files; those with an index from PROFIL_OBJECT_FILES on
  * are files. Offsets are addresses in PROFIL_OBJECT_ANONYMOUS, executable
- * memory without a file, and in PROFIL_OBJECT_KERNEL.
+ * memory without a file, and in PROFIL_OBJECT_KERNEL. In PROFIL_OBJECT_BLOCKED,
+ * threads that wait for something, they are of enum profil_wait, and in
+ * PROFIL_OBJECT_RUNNABLE, threads that wait for a CPU, 0; neither is shifted by
+ * bucket_shift.
  */
 #define PROFIL_OBJECT_VDSO	1
 #define PROFIL_OBJECT_ANONYMOUS	2
 #define PROFIL_OBJECT_KERNEL	3
-#define PROFIL_OBJECT_FILES	4
+#define PROFIL_OBJECT_BLOCKED	4
+#define PROFIL_OBJECT_RUNNABLE	5
+#define PROFIL_OBJECT_FILES	6
+
+/**
+ * enum profil_wait - what a thread waits in
+ * @PROFIL_WAIT_UNKNOWN: not known
+ * @PROFIL_WAIT_FAULT: a page fault or another exception
+ * @PROFIL_WAIT_STOPPED: it is stopped, by a signal such as SIGSTOP
+ * @PROFIL_WAIT_TRACED: it is stopped for another process, see ptrace(2)
+ * @PROFIL_WAIT_SYSCALL: PROFIL_WAIT_SYSCALL + n: system call n, or on the way out
+ *	of it
+ * @PROFIL_WAIT_COMPAT: added if n is a number of a 32-bit program
+ *
+ * PROFIL_WAIT_LONG is added for a wait of a second or longer. Of a wait that
+ * PROFIL_IOC_WATCH_COLLECT has counted before that, only the rest has it.
+ */
+enum profil_wait {
+	PROFIL_WAIT_UNKNOWN = 0,
+	PROFIL_WAIT_FAULT = 1,
+	PROFIL_WAIT_STOPPED = 2,
+	PROFIL_WAIT_TRACED = 3,
+	PROFIL_WAIT_SYSCALL = 16,
+	PROFIL_WAIT_COMPAT = 1 << 16
+};
+
+#define PROFIL_WAIT_LONG	(1u << 31)
 
 /**
  * struct profil_watch_object - a mapped file
@@ -751,13 +840,14 @@ struct profil_watch_object {
  * struct profil_watch_bucket - ticks of a range of text
  * @image: index of the image
  * @object: index of the object; 0 if the bucket is not in use
- * @offset: offset in the file, or address, shifted right by bucket_shift
+ * @offset: offset in the file, or address, shifted right by bucket_shift; or
+ *	enum profil_wait
  * @count: number of ticks
  * @caller: index of the bucket of the frame that called this one, counted from 1;
  *	0 if there is none; PROFIL_CALLER_UNKNOWN if the chain was cut here
  * @reserved: 0
  * @below: ticks of frames that this one called, or that these called, for which
- *	there was no bucket. Their outcome is coarse, or kernel
+ *	there was no bucket. Their outcome is coarse, kernel, blocked or runnable
  *
  * The last three are in tables of watches with PROFIL_WATCH_CHAINS only:
  * bucket_size is less without. A bucket there is a node of a tree: the same

@@ -87,7 +87,7 @@ FIELD(profil_account, cpu_time_ns, 8, 8);
 FIELD(profil_account, counts, 16, 56);
 FIELD(profil_account, unfollowed, 72, 8);
 
-SIZE(profil_watch, 56);
+SIZE(profil_watch, 64);
 FIELD(profil_watch, size, 0, 4);
 FIELD(profil_watch, flags, 4, 4);
 FIELD(profil_watch, target, 8, 4);
@@ -100,8 +100,10 @@ FIELD(profil_watch, objects, 36, 4);
 FIELD(profil_watch, buckets, 40, 4);
 FIELD(profil_watch, names, 44, 4);
 FIELD(profil_watch, map_size, 48, 8);
+FIELD(profil_watch, threads, 56, 4);
+FIELD(profil_watch, reserved, 60, 4);
 
-SIZE(profil_watch_status, 184);
+SIZE(profil_watch_status, 240);
 FIELD(profil_watch_status, size, 0, 4);
 FIELD(profil_watch_status, state, 4, 4);
 FIELD(profil_watch_status, period_ns, 8, 8);
@@ -121,6 +123,14 @@ FIELD(profil_watch_status, buckets, 100, 4);
 FIELD(profil_watch_status, names, 104, 4);
 FIELD(profil_watch_status, tables, 108, 4);
 FIELD(profil_watch_status, chains, 112, 72);
+FIELD(profil_watch_status, blocked, 184, 8);
+FIELD(profil_watch_status, runnable, 192, 8);
+FIELD(profil_watch_status, idle, 200, 8);
+FIELD(profil_watch_status, asleep_blocked, 208, 8);
+FIELD(profil_watch_status, asleep_runnable, 216, 8);
+FIELD(profil_watch_status, threads, 224, 4);
+FIELD(profil_watch_status, reserved, 228, 4);
+FIELD(profil_watch_status, unfollowed_threads, 232, 8);
 
 SIZE(profil_watch_unwind, 24);
 FIELD(profil_watch_unwind, size, 0, 4);
@@ -143,7 +153,7 @@ FIELD(profil_watch_table, buckets, 48, 8);
 FIELD(profil_watch_table, names, 56, 8);
 FIELD(profil_watch_table, names_size, 64, 8);
 
-SIZE(profil_watch_image, 96);
+SIZE(profil_watch_image, 120);
 FIELD(profil_watch_image, parent, 0, 4);
 FIELD(profil_watch_image, exe, 4, 4);
 FIELD(profil_watch_image, pid, 8, 4);
@@ -158,6 +168,9 @@ FIELD(profil_watch_image, unresolved, 64, 8);
 FIELD(profil_watch_image, processes, 72, 4);
 FIELD(profil_watch_image, uid, 76, 4);
 FIELD(profil_watch_image, comm, 80, 16);
+FIELD(profil_watch_image, blocked, 96, 8);
+FIELD(profil_watch_image, runnable, 104, 8);
+FIELD(profil_watch_image, idle, 112, 8);
 
 SIZE(profil_watch_object, 40);
 FIELD(profil_watch_object, device, 0, 8);
@@ -207,6 +220,7 @@ SAME(ioc_watch, PROFIL_IOC_WATCH, 0xbd05);
 SAME(ioc_watch_status, PROFIL_IOC_WATCH_STATUS, 0xbd06);
 SAME(ioc_watch_stop, PROFIL_IOC_WATCH_STOP, 0xbd07);
 SAME(ioc_watch_unwind, PROFIL_IOC_WATCH_UNWIND, 0xbd08);
+SAME(ioc_watch_collect, PROFIL_IOC_WATCH_COLLECT, 0xbd09);
 
 SAME(check, PROFIL_SET_CHECK, 0x1);
 SAME(user_only, PROFIL_SET_USER_ONLY, 0x2);
@@ -243,6 +257,7 @@ SAME(separate, PROFIL_WATCH_SEPARATE, 0x4);
 SAME(kernel_text, PROFIL_WATCH_KERNEL_TEXT, 0x8);
 SAME(chains, PROFIL_WATCH_CHAINS, 0x10);
 SAME(call_sites, PROFIL_WATCH_CALL_SITES, 0x20);
+SAME(wall, PROFIL_WATCH_WALL, 0x40);
 SAME(frames, PROFIL_MAX_FRAMES, 127);
 SAME(unknown, PROFIL_CALLER_UNKNOWN, 0xffffffff);
 
@@ -279,4 +294,14 @@ SAME(kthreads, PROFIL_IMAGE_KTHREADS, 0x1);
 SAME(vdso, PROFIL_OBJECT_VDSO, 1);
 SAME(anonymous, PROFIL_OBJECT_ANONYMOUS, 2);
 SAME(kernel, PROFIL_OBJECT_KERNEL, 3);
-SAME(files, PROFIL_OBJECT_FILES, 4);
+SAME(blocked, PROFIL_OBJECT_BLOCKED, 4);
+SAME(runnable, PROFIL_OBJECT_RUNNABLE, 5);
+SAME(files, PROFIL_OBJECT_FILES, 6);
+
+SAME(wait_unknown, PROFIL_WAIT_UNKNOWN, 0);
+SAME(wait_fault, PROFIL_WAIT_FAULT, 1);
+SAME(wait_stopped, PROFIL_WAIT_STOPPED, 2);
+SAME(wait_traced, PROFIL_WAIT_TRACED, 3);
+SAME(wait_syscall, PROFIL_WAIT_SYSCALL, 16);
+SAME(wait_compat, PROFIL_WAIT_COMPAT, 0x10000);
+SAME(wait_long, PROFIL_WAIT_LONG, 0x80000000);

@@ -48,3 +48,5 @@ unsigned int (*const watch_chain)(
 	const struct profil_watch_table *, const struct profil_watch_bucket *,
 	const struct profil_watch_bucket **, unsigned int) = profil_watch_chain;
 int (*const watch_unwind)(int, int, const void *, size_t) = profil_watch_unwind;
+int (*const watch_collect)(int, struct profil_watch_status *) =
+	profil_watch_collect;

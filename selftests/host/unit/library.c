@@ -313,7 +313,10 @@ TEST_F(library, watch)
 	EXPECT_TRUE(!fake.argument);
 	EXPECT_EQ(0, profil_watch_unwind(fd, -1, &watch, 7));
 	EXPECT_EQ(PROFIL_IOC_WATCH_UNWIND, fake.request);
-	EXPECT_EQ(5, fake.requests);
+	EXPECT_EQ(0, profil_watch_collect(fd, &status));
+	EXPECT_EQ(PROFIL_IOC_WATCH_COLLECT, fake.request);
+	EXPECT_TRUE(fake.argument == &status);
+	EXPECT_EQ(6, fake.requests);
 	EXPECT_EQ(1, fake.opened);
 	EXPECT_EQ(0, fake.closed);
 	EXPECT_EQ(UNTOUCHED, errno);
@@ -343,6 +346,8 @@ TEST_F(library, watch_of_another_descriptor)
 	EXPECT_EQ(-1, profil_watch_stop(-1, NULL));
 	EXPECT_EQ(EBADF, errno);
 	EXPECT_EQ(-1, profil_watch_unwind(-1, -1, NULL, 0));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(-1, profil_watch_collect(-1, NULL));
 	EXPECT_EQ(EBADF, errno);
 }
 

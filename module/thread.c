@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * thread.c - the threads of watches of wall-clock time
+ *
+ * A thread gets an entry when it is created, or when its process joins the watch,
+ * and loses it when its task is freed, or when the watch ends: by then it has been
+ * switched out for the last time. All entries were allocated when the watch began.
+ *
+ * tick.c counts the ticks of a wait when that ends. Here are those of waits that
+ * go on: how many there are, for the stats; and counting them, with their chains,
+ * when the watch is stopped or its creator asks for it. The thread sleeps on
+ * meanwhile.
+ *
+ * Context: see each function. Lock: profil_thread_lock.
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
+
+#include "profil_private.h"
+#include "thread.h"
+#include "watcher.h"
+
+DEFINE_READ_MOSTLY_HASHTABLE(profil_threads, PROFIL_THREAD_BITS);
+
+/* Protects the hash table, and the entries of all watches that are not in it. */
+static DEFINE_RAW_SPINLOCK(profil_thread_lock);
+
+/* --- entries; profil_thread_lock held */
+
+/*
+ * Entries of users without CAP_PERFMON in one chain of the hash table, which
+ * context switches walk: 8192 threads make one for each chain on average.
+ */
+#define PROFIL_THREAD_CHAIN	32
+
+static bool profil_bucket_has_room(const struct task_struct *task)
+{
+	struct profil_thread *thread;
+	unsigned int nr = 0;
+
+	hlist_for_each_entry(thread, profil_thread_bucket(task), node)
+		nr += !profil_watcher_is_perfmon(thread->member->watcher);
+	return nr < PROFIL_THREAD_CHAIN;
+}
+
+/* Return: an entry that is not in use any more; NULL if there is no room. */
+static struct profil_thread *
+profil_thread_take(struct profil_watcher *watcher, struct task_struct *task)
+{
+	struct rcu_head *free = watcher->free_threads;
+	u32 room = profil_watcher_room(watcher, watcher->request.threads,
+				       task_uid(task));
+
+	if (!free || watcher->nr_threads >= room)
+		return NULL;
+	if (!profil_watcher_is_perfmon(watcher) &&
+	    !profil_bucket_has_room(task))
+		return NULL;
+	watcher->free_threads = free->next;
+	WRITE_ONCE(watcher->nr_threads, watcher->nr_threads + 1);
+	return container_of(free, struct profil_thread, rcu);
+}
+
+/* All threads of a watch have the same secret, and each its own cells. */
+static void profil_thread_init(struct profil_thread *thread,
+			       struct profil_member *member,
+			       struct task_struct *task, u64 now)
+{
+	const struct profil_watcher *watcher = member->watcher;
+
+	thread->task = task;
+	thread->member = member;
+	thread->since = now;
+	thread->run_delay = profil_thread_run_delay(task);
+	thread->wait = PROFIL_WAIT_UNKNOWN;
+	thread->is_runnable = false;
+	profil_schedule_start(&thread->schedule, watcher->cells, task->pid,
+			      watcher->sink.period_ns, now);
+	/* Pairs with the acquire in profil_thread_is_due() */
+	smp_store_release(&thread->out, now);
+}
+
+static void profil_thread_insert(struct profil_member *member,
+				 struct task_struct *task)
+{
+	struct profil_watcher *watcher = member->watcher;
+	struct profil_thread *thread;
+
+	if (READ_ONCE(watcher->sink.state) != PROFIL_STATE_ON ||
+	    profil_thread_find(member, task))
+		return;
+	thread = profil_thread_take(watcher, task);
+	if (!thread) {
+		atomic64_inc(&watcher->unfollowed_threads);
+		return;
+	}
+	profil_thread_init(thread, member, task, ktime_get_ns());
+	hlist_add_head_rcu(&thread->node, profil_thread_bucket(task));
+}
+
+static void profil_thread_reuse(struct rcu_head *rcu)
+{
+	struct profil_thread *thread =
+		container_of(rcu, struct profil_thread, rcu);
+	struct profil_watcher *watcher = thread->member->watcher;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&profil_thread_lock, flags);
+	rcu->next = watcher->free_threads;
+	watcher->free_threads = rcu;
+	WRITE_ONCE(watcher->nr_threads, watcher->nr_threads - 1);
+	raw_spin_unlock_irqrestore(&profil_thread_lock, flags);
+	profil_watcher_put(watcher);
+}
+
+static bool profil_thread_is_known(const struct task_struct *task)
+{
+	const struct profil_thread *thread;
+	bool known = false;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(thread, profil_thread_bucket(task), node)
+		known |= thread->task == task;
+	rcu_read_unlock();
+	return known;
+}
+
+/* --- tasks come and go */
+
+/**
+ * profil_thread_add() - follow a thread, unless it is followed already
+ * @member: its process; in a watch of wall-clock time
+ * @task: its task; current, or not yet running, or under rcu_read_lock()
+ *
+ * Its ticks are due from now on. If it runs, a refresh of its CPU must follow.
+ *
+ * Context: any but with the scheduler's locks held.
+ */
+void profil_thread_add(struct profil_member *member, struct task_struct *task)
+{
+	unsigned long flags;
+
+	/* Those of io_uring have no registers of their own, either */
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return;
+	raw_spin_lock_irqsave(&profil_thread_lock, flags);
+	profil_thread_insert(member, task);
+	raw_spin_unlock_irqrestore(&profil_thread_lock, flags);
+}
+
+/**
+ * profil_threads_join() - follow all threads of a process that has joined
+ * @member: the process; it takes ticks
+ * @process: any of its threads
+ *
+ * Threads that are created meanwhile are in the list of threads, or follow by
+ * themselves. A refresh of the CPUs that run the process must follow.
+ *
+ * Context: any but with the scheduler's locks held; under rcu_read_lock().
+ */
+void profil_threads_join(struct profil_member *member,
+			 struct task_struct *process)
+{
+	struct task_struct *task;
+
+	/* Pairs with the barrier in profil_members_fork(). */
+	smp_mb();
+	for_each_thread(process, task)
+		if (!READ_ONCE(task->exit_state))
+			profil_thread_add(member, task);
+}
+
+/**
+ * profil_threads_leave() - count the waits of a process that leaves a watch
+ * @member: the process, with the image that it has had
+ * @process: any of its threads
+ *
+ * Their entries stay; those that come back are followed from when they run next.
+ *
+ * Context: as profil_threads_join().
+ */
+void profil_threads_leave(struct profil_member *member,
+			  struct task_struct *process)
+{
+	struct profil_thread *thread;
+	struct task_struct *task;
+	u64 now = ktime_get_ns();
+
+	for_each_thread(process, task) {
+		thread = profil_thread_find(member, task);
+		if (thread)
+			profil_thread_settle(thread, now);
+	}
+}
+
+/**
+ * profil_threads_free() - a task has been switched out for the last time, and
+ * been released
+ * @task: the task
+ *
+ * Context: any.
+ */
+void profil_threads_free(struct task_struct *task)
+{
+	struct profil_thread *thread;
+	struct hlist_node *next;
+	unsigned long flags;
+
+	if (!profil_thread_is_known(task))
+		return;
+	raw_spin_lock_irqsave(&profil_thread_lock, flags);
+	hlist_for_each_entry_safe(thread, next, profil_thread_bucket(task),
+				  node) {
+		if (thread->task != task)
+			continue;
+		hlist_del_init_rcu(&thread->node);
+		profil_watcher_get(thread->member->watcher);
+		call_rcu(&thread->rcu, profil_thread_reuse);
+	}
+	raw_spin_unlock_irqrestore(&profil_thread_lock, flags);
+}
+
+/* --- waits that go on */
+
+/*
+ * A thread that has ended is never switched in again, and one that is just about
+ * to is left alone. Context: its task is not freed.
+ *
+ * Return: up to when its ticks are counted; 0 if it does not wait.
+ */
+static u64 profil_thread_counted(const struct profil_thread *thread)
+{
+	/* Pairs with the releases in profil_thread_init() and in tick.c. */
+	u64 out = smp_load_acquire(&thread->out);
+
+	if (READ_ONCE(thread->task->exit_state) ||
+	    !profil_is_image_on(READ_ONCE(thread->member->image)))
+		return 0;
+	return out;
+}
+
+/*
+ * The registers with which a thread that sleeps has entered the kernel. It may
+ * have woken up, and its stack be gone, by now.
+ */
+static bool profil_thread_regs(struct task_struct *task, struct pt_regs *regs)
+{
+	return !copy_from_kernel_nofault(regs, task_pt_regs(task),
+					 sizeof(*regs));
+}
+
+/**
+ * profil_thread_settle() - count the wait of a thread, without a chain
+ * @thread: the thread; its task is not freed meanwhile
+ * @now: up to when; what comes later does not count
+ *
+ * Context: any.
+ */
+void profil_thread_settle(struct profil_thread *thread, u64 now)
+{
+	struct profil_member *member = thread->member;
+	struct profil_schedule schedule = thread->schedule;
+	bool counts = profil_thread_counted(thread);
+	u64 out = xchg(&thread->out, 0);
+	struct profil_due due;
+	struct pt_regs regs;
+
+	if (!counts || !out)
+		return;
+	due = profil_thread_due(thread, thread->task, &schedule, out, now);
+	if (profil_thread_regs(thread->task, &regs))
+		due.offset |= profil_thread_wait(thread, thread->task, &regs);
+	profil_watcher_wait(member->watcher, READ_ONCE(member->image), &due,
+			    NULL);
+}
+
+/**
+ * profil_threads_end() - the watch has ended: count the waits, without chains
+ * @watcher: the watch; off, and refreshed
+ *
+ * Context: process.
+ */
+void profil_threads_end(struct profil_watcher *watcher)
+{
+	struct profil_thread *thread = watcher->threads;
+	u64 now = ktime_get_ns();
+	u32 i;
+
+	for (i = 0; i < watcher->request.threads; i++, thread++) {
+		raw_spin_lock_irq(&profil_thread_lock);
+		if (!hlist_unhashed(&thread->node)) {
+			profil_thread_settle(thread, now);
+			hlist_del_init_rcu(&thread->node);
+		}
+		raw_spin_unlock_irq(&profil_thread_lock);
+		cond_resched();
+	}
+}
+
+static void profil_thread_read(const struct profil_thread *thread, u64 now,
+			       struct profil_watch_status *status)
+{
+	struct profil_schedule schedule = thread->schedule;
+	u64 out = profil_thread_counted(thread);
+	struct profil_due due;
+
+	if (!out)
+		return;
+	due = profil_thread_due(thread, thread->task, &schedule, out, now);
+	status->asleep_blocked += due.blocked;
+	status->asleep_runnable += due.runnable;
+}
+
+/**
+ * profil_threads_read() - the ticks of waits that go on
+ * @watcher: a watch that is on
+ * @status: gets them, and the number of threads
+ *
+ * Context: process.
+ */
+void profil_threads_read(struct profil_watcher *watcher,
+			 struct profil_watch_status *status)
+{
+	const struct profil_thread *thread = watcher->threads;
+	u64 now = ktime_get_ns();
+	u32 i;
+
+	status->threads = READ_ONCE(watcher->nr_threads);
+	for (i = 0; i < watcher->request.threads; i++, thread++) {
+		if (hlist_unhashed_lockless(&thread->node))
+			continue;
+		raw_spin_lock_irq(&profil_thread_lock);
+		if (!hlist_unhashed(&thread->node))
+			profil_thread_read(thread, now, status);
+		raw_spin_unlock_irq(&profil_thread_lock);
+		cond_resched();
+	}
+}
+
+/* --- counting the waits that go on, with their chains */
+
+/*
+ * So often a thread is tried whose mappings are just changing, after so many
+ * microseconds; then it has no chain.
+ */
+#define PROFIL_COLLECT_TRIES	4
+#define PROFIL_COLLECT_US	500
+
+/**
+ * struct profil_collection - a collection of waits
+ * @watcher: the watch
+ * @now: up to when they are counted
+ * @is_cancelled: whoever waits for it has been killed
+ * @done: completed at the end
+ * @work: has an address space of others, as only a kernel thread may
+ */
+struct profil_collection {
+	struct profil_watcher *watcher;
+	u64 now;
+	bool is_cancelled;
+	struct completion done;
+	struct work_struct work;
+};
+
+/* Has a thread ticks that are due? Context: profil_thread_lock held. */
+static bool profil_sleeper_is_due(const struct profil_thread *thread, u64 now,
+				  u64 *out)
+{
+	struct profil_schedule schedule = thread->schedule;
+
+	*out = profil_thread_counted(thread);
+	if (!*out || *out >= now)
+		return false;
+	profil_schedule_seek(&schedule, *out);
+	return profil_schedule_advance(&schedule, now);
+}
+
+/* Return: whether the thread waits; profil_sleeper_put() must follow if so. */
+static bool profil_sleeper_get(struct profil_sleeper *sleeper,
+			       struct profil_thread *thread, u64 now)
+{
+	bool waits;
+
+	if (hlist_unhashed_lockless(&thread->node))
+		return false;
+	raw_spin_lock_irq(&profil_thread_lock);
+	waits = !hlist_unhashed(&thread->node) &&
+		profil_sleeper_is_due(thread, now, &sleeper->out);
+	if (waits)
+		sleeper->task = get_task_struct(thread->task);
+	raw_spin_unlock_irq(&profil_thread_lock);
+	if (!waits)
+		return false;
+	sleeper->thread = thread;
+	sleeper->now = now;
+	sleeper->who.pid = task_tgid_nr_ns(sleeper->task,
+					   thread->member->watcher->pid_ns);
+	sleeper->who.uid = task_uid(sleeper->task);
+	if (!profil_thread_regs(sleeper->task, &sleeper->regs))
+		memset(&sleeper->regs, 0, sizeof(sleeper->regs));
+	return true;
+}
+
+static void profil_sleeper_put(struct profil_sleeper *sleeper)
+{
+	put_task_struct(sleeper->task);
+}
+
+/* Count a wait that has no chain. */
+static void profil_sleeper_count(struct profil_sleeper *sleeper)
+{
+	struct profil_member *member = sleeper->thread->member;
+	struct profil_due due;
+
+	if (profil_sleeper_claim(sleeper, &due))
+		profil_watcher_wait(member->watcher, READ_ONCE(member->image),
+				    &due, &sleeper->who);
+}
+
+/* Return: the memory of the thread, a reference to the structure; or NULL. */
+static struct mm_struct *profil_sleeper_mm(struct profil_sleeper *sleeper)
+{
+	struct task_struct *task = sleeper->task;
+	struct mm_struct *mm = NULL;
+
+	if (!user_mode(&sleeper->regs))
+		return NULL;
+	task_lock(task);
+	if (task->mm && !task->in_execve) {
+		mm = task->mm;
+		mmgrab(mm);
+	}
+	task_unlock(task);
+	return mm;
+}
+
+/* Return: whether the mappings could be looked up. */
+static bool profil_sleeper_walk(struct profil_sleeper *sleeper,
+				struct mm_struct *mm)
+{
+	if (profil_mm_trylock(mm) != PROFIL_MM_LOCKED)
+		return false;
+	kthread_use_mm(mm);
+	profil_chain_sleeper(sleeper);
+	kthread_unuse_mm(mm);
+	profil_mm_unlock(mm);
+	return true;
+}
+
+/* @is_last: it is not tried again. Return: whether it need not be. */
+static bool profil_sleeper_try(struct profil_sleeper *sleeper, bool is_last)
+{
+	struct mm_struct *mm = NULL;
+	bool ok = false;
+
+	if (profil_watcher_has_chains(sleeper->thread->member->watcher))
+		mm = profil_sleeper_mm(sleeper);
+	if (mm) {
+		ok = profil_sleeper_walk(sleeper, mm);
+		mmdrop(mm);
+	}
+	if (ok || (mm && !is_last))
+		return ok;
+	profil_sleeper_count(sleeper);
+	return true;
+}
+
+/* Return: whether all that wait have been counted. */
+static bool profil_collect_all(const struct profil_collection *collection,
+			       bool is_last)
+{
+	struct profil_watcher *watcher = collection->watcher;
+	struct profil_sleeper sleeper;
+	bool all = true;
+	u32 i;
+
+	for (i = 0; i < watcher->request.threads; i++) {
+		if (READ_ONCE(collection->is_cancelled))
+			return true;
+		if (profil_sleeper_get(&sleeper, &watcher->threads[i],
+				       collection->now)) {
+			all &= profil_sleeper_try(&sleeper, is_last);
+			profil_sleeper_put(&sleeper);
+		}
+		cond_resched();
+	}
+	return all;
+}
+
+static void profil_collect(struct work_struct *work)
+{
+	struct profil_collection *collection =
+		container_of(work, struct profil_collection, work);
+	u32 tries = PROFIL_COLLECT_TRIES;
+
+	while (!profil_collect_all(collection, !--tries))
+		usleep_range(PROFIL_COLLECT_US, 2 * PROFIL_COLLECT_US);
+	complete(&collection->done);
+}
+
+/**
+ * profil_threads_collect() - count the waits that go on
+ * @watcher: a watch of wall-clock time
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINTR, a fatal signal has arrived, and some are not counted.
+ */
+int profil_threads_collect(struct profil_watcher *watcher)
+{
+	struct profil_collection collection = {
+		.watcher = watcher,
+	};
+	int err;
+
+	err = profil_user_collect(watcher->user);
+	if (err)
+		return err;
+	collection.now = ktime_get_ns();
+	init_completion(&collection.done);
+	INIT_WORK_ONSTACK(&collection.work, profil_collect);
+	queue_work(profil_wq, &collection.work);
+	err = wait_for_completion_killable(&collection.done);
+	WRITE_ONCE(collection.is_cancelled, err);
+	/* Waits for the next thread at most */
+	cancel_work_sync(&collection.work);
+	destroy_work_on_stack(&collection.work);
+	profil_user_collected(watcher->user);
+	return err ? -EINTR : 0;
+}

@@ -1,0 +1,865 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_wall.c - watches of wall-clock time
+ *
+ * The ticks of a thread are its life over the period, whatever it does, so the
+ * tests mostly need no bound but that of the law of ticks.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "numbers.h"
+#include "watch.h"
+
+NEEDS_ROOT;
+
+/* A tick falls in each period of a life, and that is cut at both ends. */
+#define CUT	2
+
+/**
+ * struct life - bounds of the time for which a thread has been watched
+ * @shortest: from when the watch had begun
+ * @longest: from just before
+ */
+struct life {
+	uint64_t shortest;
+	uint64_t longest;
+};
+
+FIXTURE(wall) {
+	struct watch watch;
+	struct child child;
+	struct life since;
+	struct profil_watch_status status;
+};
+
+FIXTURE_SETUP(wall)
+{
+	self->watch.fd = -1;
+	self->child.pid = -1;
+}
+
+FIXTURE_TEARDOWN(wall)
+{
+	child_kill(&self->child);
+	watch_end(&self->watch);
+}
+
+static void begin_with(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(wall) *self,
+		       int (*function)(void *argument), void *argument,
+		       struct profil_watch request)
+{
+	self->child = child_begin(function, argument);
+	request.size = sizeof(request);
+	request.id = self->child.pid;
+	request.flags |= PROFIL_WATCH_WALL;
+	if (!request.period_ns)
+		request.period_ns = MS;
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	self->since.shortest = monotonic_ns();
+}
+
+static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self,
+		  int (*function)(void *argument), void *argument)
+{
+	begin_with(_metadata, self, function, argument,
+		   (struct profil_watch) { 0 });
+}
+
+static uint64_t all_ticks(const struct profil_watch_status *status)
+{
+	return status->ticks + status->blocked + status->runnable +
+	       status->asleep_blocked + status->asleep_runnable;
+}
+
+static void log_status(struct __test_metadata *_metadata,
+		       const struct profil_watch_status *status)
+{
+	TH_LOG("%llu ticks, %llu blocked (%llu idle), %llu runnable; asleep: %llu, %llu; %u threads",
+	       status->ticks, status->blocked, status->idle, status->runnable,
+	       status->asleep_blocked, status->asleep_runnable,
+	       status->threads);
+}
+
+/* All that @threads threads have had since the watch began. */
+#define EXPECT_LIVES(self, nr) do { \
+	uint64_t from = monotonic_ns(), to; \
+	(self)->status = watch_status(&(self)->watch); \
+	to = monotonic_ns(); \
+	log_status(_metadata, &(self)->status); \
+	EXPECT_LE((nr) * ((from - (self)->since.shortest) / \
+			  (self)->watch.as.period_ns), \
+		  all_ticks(&(self)->status) + (nr) * CUT); \
+	EXPECT_GE((nr) * ((to - (self)->since.longest) / \
+			  (self)->watch.as.period_ns + CUT), \
+		  all_ticks(&(self)->status)); \
+} while (0)
+
+static void end(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self,
+		int result)
+{
+	EXPECT_EQ(result, child_end(&self->child));
+	self->child.pid = -1;
+	self->status = watch_settled(&self->watch, 0);
+	log_status(_metadata, &self->status);
+	EXPECT_SOUND(&self->watch, &self->status);
+	EXPECT_EQ(0, self->status.asleep_blocked);
+	EXPECT_EQ(0, self->status.asleep_runnable);
+}
+
+/* Ticks of waits of that kind, whether they were long or not. */
+static uint64_t waits(const struct watch *watch, uint32_t offset)
+{
+	uint64_t ticks = 0;
+
+	for (uint32_t i = 0; i < watch->table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket =
+			watch_bucket(watch, i);
+
+		if (watch_in_use(bucket) &&
+		    bucket->object == PROFIL_OBJECT_BLOCKED &&
+		    (bucket->offset & ~PROFIL_WAIT_LONG) == offset)
+			ticks += bucket->count;
+	}
+	return ticks;
+}
+
+static uint64_t waits_in(const struct watch *watch, long call)
+{
+	return waits(watch, PROFIL_WAIT_SYSCALL + call);
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec span = { ns / SECOND, ns % SECOND };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL);
+}
+
+/* --- one thread */
+
+static int sleep_often(void *unused __attribute__((unused)))
+{
+	__u64 state = 1;
+
+	for (int i = 0; i < 200; i++)
+		sleep_ns(number_below(&state, 6 * MS));
+	return 0;
+}
+
+TEST_F(wall, of_one_who_sleeps_often)
+{
+	begin(_metadata, self, sleep_often, NULL);
+	EXPECT_LIVES(self, 1);
+	child_go(&self->child);
+	for (int i = 0; i < 20; i++) {
+		sleep_ns(20 * MS);
+		EXPECT_LIVES(self, 1);
+	}
+	end(_metadata, self, 0);
+	EXPECT_LT(self->status.blocked / 2,
+		  waits_in(&self->watch, SYS_clock_nanosleep));
+	EXPECT_LT(0, waits_in(&self->watch, SYS_read));
+	EXPECT_EQ(0, self->status.idle);
+}
+
+
+/* Waits of two seconds: the ticks of the first are not known before it ends. */
+static int sleep_long(void *unused __attribute__((unused)))
+{
+	sleep_ns(2 * SECOND);
+	return 0;
+}
+
+TEST_F(wall, of_one_who_sleeps_long)
+{
+	begin(_metadata, self, sleep_long, NULL);
+	child_go(&self->child);
+	sleep_ns(SECOND / 2);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LT(SECOND / MS / 4, self->status.asleep_blocked);
+	EXPECT_EQ(1, self->status.threads);
+	end(_metadata, self, 0);
+	EXPECT_LE(2 * SECOND / MS - CUT, self->status.idle);
+	EXPECT_EQ(self->status.idle,
+		  waits_in(&self->watch, SYS_clock_nanosleep));
+}
+
+static int burn_a_second(void *unused __attribute__((unused)))
+{
+	burn_thread_ns(SECOND);
+	return 0;
+}
+
+/* It computes, and others do on its CPU: it waits for nothing else. */
+TEST_F(wall, of_one_who_waits_for_a_cpu)
+{
+	struct child other;
+	uint64_t begun;
+
+	pin_to(1);
+	other = child_begin(burn_a_second, NULL);
+	begin(_metadata, self, burn_a_second, NULL);
+	pin_to(0);
+	EXPECT_LIVES(self, 1);
+	begun = self->status.blocked + self->status.asleep_blocked;
+	child_go(&other);
+	child_go(&self->child);
+	for (int i = 0; i < 5; i++) {
+		sleep_ns(50 * MS);
+		EXPECT_LIVES(self, 1);
+	}
+	end(_metadata, self, 0);
+	EXPECT_EQ(0, child_end(&other));
+	EXPECT_LT(100, self->status.runnable);
+	EXPECT_CHANCE("ticks", self->status.ticks,
+		      (double)self->status.cpu_time_ns / MS,
+		      (double)self->status.cpu_time_ns / MS);
+	/* Until it was let go, and then hardly */
+	EXPECT_GT(begun + 50, self->status.blocked);
+}
+
+/* --- stops */
+
+static int never(void *unused __attribute__((unused)))
+{
+	for (;;)
+		pause();
+	return 0;
+}
+
+static int compute(void *unused __attribute__((unused)))
+{
+	burn_thread_ns(100 * SECOND);
+	return 0;
+}
+
+TEST_F(wall, of_one_who_is_stopped)
+{
+	begin(_metadata, self, compute, NULL);
+	child_go(&self->child);
+	sleep_ns(20 * MS);
+	ASSERT_EQ(0, child_hold(&self->child));
+	sleep_ns(300 * MS);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(300 - CUT, self->status.asleep_blocked);
+	ASSERT_EQ(0, kill(self->child.pid, SIGCONT));
+	sleep_ns(50 * MS);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(300 - CUT, waits(&self->watch, PROFIL_WAIT_STOPPED));
+}
+
+TEST_F(wall, of_one_who_is_traced)
+{
+	begin(_metadata, self, compute, NULL);
+	child_go(&self->child);
+	ASSERT_EQ(0, ptrace(PTRACE_SEIZE, self->child.pid, NULL, NULL));
+	ASSERT_EQ(0, ptrace(PTRACE_INTERRUPT, self->child.pid, NULL, NULL));
+	ASSERT_EQ(self->child.pid, waitpid(self->child.pid, NULL, 0));
+	sleep_ns(300 * MS);
+	EXPECT_LIVES(self, 1);
+	ASSERT_EQ(0, ptrace(PTRACE_CONT, self->child.pid, NULL, NULL));
+	sleep_ns(50 * MS);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(300 - CUT, waits(&self->watch, PROFIL_WAIT_TRACED));
+}
+
+/* --- the ends of threads */
+
+TEST_F(wall, of_one_who_is_killed_asleep)
+{
+	uint64_t least;
+
+	begin(_metadata, self, never, NULL);
+	child_go(&self->child);
+	sleep_ns(300 * MS);
+	least = (monotonic_ns() - self->since.shortest) / MS - CUT;
+	ASSERT_EQ(0, kill(self->child.pid, SIGKILL));
+	ASSERT_EQ(self->child.pid, waitpid(self->child.pid, NULL, 0));
+	self->child.pid = -1;
+	self->status = watch_settled(&self->watch, 0);
+	log_status(_metadata, &self->status);
+	EXPECT_SOUND(&self->watch, &self->status);
+	EXPECT_LE(least, all_ticks(&self->status));
+	EXPECT_LE(300 / 2, waits_in(&self->watch, SYS_pause));
+}
+
+#define SLEEPERS	10
+
+static void *sleep_forever(void *unused __attribute__((unused)))
+{
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Threads that sleep forever, and the process, which sleeps for a while. */
+static int have_sleepers(void *ns)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < SLEEPERS; i++)
+		if (pthread_create(&thread, NULL, sleep_forever, NULL))
+			return 1;
+	sleep_ns((uintptr_t)ns);
+	return 0;
+}
+
+TEST_F(wall, of_a_process_that_exits_with_sleepers)
+{
+	begin(_metadata, self, have_sleepers, (void *)(500 * MS));
+	end(_metadata, self, 0);
+	EXPECT_LE(SLEEPERS * 400, waits_in(&self->watch, SYS_pause));
+}
+
+static void *execute(void *unused __attribute__((unused)))
+{
+	sleep_ns(300 * MS);
+	execl("/bin/sleep", "sleep", "0.3", NULL);
+	return NULL;
+}
+
+/* Another thread than the first executes a program: it becomes the first. */
+static int have_a_thread_execute(void *unused __attribute__((unused)))
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sleep_forever, NULL) ||
+	    pthread_create(&thread, NULL, execute, NULL))
+		return 1;
+	pause();
+	return 1;
+}
+
+TEST_F(wall, of_a_process_of_which_a_thread_executes)
+{
+	uint32_t image;
+
+	begin_with(_metadata, self, have_a_thread_execute, NULL,
+		   (struct profil_watch) { .flags = PROFIL_WATCH_SEPARATE });
+	child_go(&self->child);
+	sleep_ns(500 * MS);
+	self->status = watch_status(&self->watch);
+	end(_metadata, self, 0);
+	EXPECT_LE(2 * 200, waits_in(&self->watch, SYS_pause));
+	image = watch_find_image(&self->watch, "sleep");
+	ASSERT_NE(0, image);
+	EXPECT_LE(300 - CUT, watch_image(&self->watch, image)->blocked);
+}
+
+static int vfork_often(void *unused __attribute__((unused)))
+{
+	for (int i = 0; i < 5; i++) {
+		pid_t child = vfork();
+
+		if (!child) {
+			execl("/bin/sleep", "sleep", "0.1", NULL);
+			_exit(1);
+		}
+		if (wait_child(child))
+			return 1;
+	}
+	return 0;
+}
+
+TEST_F(wall, of_processes_by_vfork)
+{
+	uint64_t least;
+
+	begin_with(_metadata, self, vfork_often, NULL,
+		   (struct profil_watch) { .flags = PROFIL_WATCH_CHILDREN });
+	end(_metadata, self, 0);
+	least = 5 * (100 - CUT);
+	EXPECT_LE(least, waits_in(&self->watch, SYS_wait4));
+	EXPECT_LE(least, waits_in(&self->watch, SYS_clock_nanosleep));
+}
+
+static void *absent;
+
+static int touch_it(void *unused __attribute__((unused)))
+{
+	*(volatile char *)absent = 1;
+	return 0;
+}
+
+/* Nobody brings the page in before it is killed. */
+TEST_F(wall, of_one_who_waits_for_a_page)
+{
+	int fds[2], fd;
+	pid_t pid;
+
+	absent = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_EQ(0, pipe(fds));
+	/* A child has its own memory, and so its own descriptor */
+	pid = fork_child();
+	if (!pid) {
+		char byte;
+
+		fd = userfault(absent, 0);
+		if (fd < 0 || read(fds[0], &byte, 1) != 1)
+			_exit(1);
+		_exit(touch_it(NULL));
+	}
+	self->child.pid = pid;
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_process(&self->watch, pid, PROFIL_WATCH_WALL));
+	self->since.shortest = monotonic_ns();
+	ASSERT_EQ(1, write(fds[1], "", 1));
+	sleep_ns(300 * MS);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(200, waits(&self->watch, PROFIL_WAIT_FAULT));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* --- groups */
+
+#define CGROUPS	"/sys/fs/cgroup"
+#define CGROUP	CGROUPS "/profil-watch-wall"
+
+FIXTURE(group) {
+	struct watch watch;
+	struct child child;
+	struct life since;
+	struct profil_watch_status status;
+};
+
+FIXTURE_SETUP(group)
+{
+	self->watch.fd = -1;
+	self->child.pid = -1;
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+}
+
+FIXTURE_TEARDOWN(group)
+{
+	child_kill(&self->child);
+	watch_end(&self->watch);
+	for (int i = 0; i < 100 && rmdir(CGROUP); i++)
+		sleep_ns(10 * MS);
+}
+
+static int move(pid_t pid, const char *procs)
+{
+	char number[20];
+
+	snprintf(number, sizeof(number), "%d", pid);
+	return write_file(procs, number);
+}
+
+static void begin_group(struct __test_metadata *_metadata,
+			FIXTURE_DATA(group) *self)
+{
+	int fd = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct profil_watch request = watch_request(PROFIL_WATCH_CGROUP, fd,
+						    PROFIL_WATCH_WALL);
+
+	ASSERT_LE(0, fd);
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	self->since.shortest = monotonic_ns();
+	close(fd);
+}
+
+/* Only the time in the group counts, also of those who sleep all the time. */
+TEST_F(group, that_sleepers_enter_and_leave)
+{
+	uint64_t least;
+
+	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	sleep_ns(300 * MS);
+	begin_group(_metadata, self);
+	EXPECT_EQ(0, watch_status(&self->watch).threads);
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	self->since.shortest = monotonic_ns();
+	sleep_ns(300 * MS);
+	EXPECT_LIVES(self, SLEEPERS + 1);
+	least = (monotonic_ns() - self->since.shortest) / MS;
+	ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+	sleep_ns(500 * MS);
+	self->status = watch_status(&self->watch);
+	log_status(_metadata, &self->status);
+	EXPECT_LE((SLEEPERS + 1) * (least - CUT), self->status.blocked);
+	EXPECT_GE((SLEEPERS + 1) * (least + 100), self->status.blocked);
+	EXPECT_EQ(0, self->status.asleep_blocked);
+	EXPECT_SOUND(&self->watch, &self->status);
+}
+
+/* A quarter of a CPU: for three quarters of the time it could run. */
+TEST_F(group, that_has_a_quota)
+{
+	if (write_file(CGROUPS "/cgroup.subtree_control", "+cpu") ||
+	    write_file(CGROUP "/cpu.max", "25000 100000"))
+		SKIP(return, "no quota of CPU time here");
+	self->child = child_begin(compute, NULL);
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	begin_group(_metadata, self);
+	child_go(&self->child);
+	sleep_ns(2 * SECOND);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(1200, self->status.runnable + self->status.asleep_runnable);
+	EXPECT_GE(50, self->status.blocked + self->status.asleep_blocked);
+}
+
+/* Frozen, it waits for nothing that it has asked for. */
+TEST_F(group, that_is_frozen)
+{
+	self->child = child_begin(compute, NULL);
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	begin_group(_metadata, self);
+	child_go(&self->child);
+	sleep_ns(50 * MS);
+	ASSERT_EQ(0, write_file(CGROUP "/cgroup.freeze", "1"));
+	sleep_ns(300 * MS);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(200, self->status.asleep_blocked);
+	ASSERT_EQ(0, write_file(CGROUP "/cgroup.freeze", "0"));
+	sleep_ns(50 * MS);
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(200, self->status.blocked);
+}
+
+/* Each watch of a thread has all its ticks. */
+TEST_F(group, whose_process_has_a_watch_of_its_own)
+{
+	struct profil_watch_status status;
+	struct watch other;
+	uint64_t least;
+
+	self->child = child_begin(sleep_often, NULL);
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	begin_group(_metadata, self);
+	ASSERT_EQ(0, watch_process(&other, self->child.pid,
+				   PROFIL_WATCH_WALL));
+	least = monotonic_ns();
+	child_go(&self->child);
+	sleep_ns(300 * MS);
+	EXPECT_LIVES(self, 1);
+	least = (monotonic_ns() - least) / MS;
+	status = watch_status(&other);
+	log_status(_metadata, &status);
+	EXPECT_LE(least, all_ticks(&status) + CUT);
+	EXPECT_GE((monotonic_ns() - self->since.shortest) / MS + CUT,
+		  all_ticks(&status));
+	watch_end(&other);
+	sleep_ns(50 * MS);
+	EXPECT_LIVES(self, 1);
+}
+
+/* --- many threads */
+
+static void *sleep_5_ms(void *unused __attribute__((unused)))
+{
+	sleep_ns(5 * MS);
+	return NULL;
+}
+
+/* Four at a time. */
+static int create_threads(void *nr)
+{
+	pthread_t threads[4];
+
+	for (uintptr_t i = 0; i < (uintptr_t)nr; i += 4) {
+		for (int k = 0; k < 4; k++)
+			if (pthread_create(&threads[k], NULL, sleep_5_ms, NULL))
+				return 1;
+		for (int k = 0; k < 4; k++)
+			pthread_join(threads[k], NULL);
+	}
+	sleep_ns(500 * MS);
+	return 0;
+}
+
+TEST_F(wall, of_threads_that_come_and_go)
+{
+	begin_with(_metadata, self, create_threads, (void *)400,
+		   (struct profil_watch) { .threads = 300 });
+	child_go(&self->child);
+	end(_metadata, self, 0);
+	EXPECT_EQ(0, self->status.unfollowed_threads);
+	EXPECT_EQ(0, self->status.threads);
+	EXPECT_LE(400 * (5 - CUT),
+		  waits_in(&self->watch, SYS_clock_nanosleep));
+}
+
+/* For those that find no room only CPU time counts. */
+TEST_F(wall, of_more_threads_than_there_is_room_for)
+{
+	begin_with(_metadata, self, have_sleepers, (void *)(500 * MS),
+		   (struct profil_watch) { .threads = 3 });
+	child_go(&self->child);
+	sleep_ns(300 * MS);
+	self->status = watch_status(&self->watch);
+	EXPECT_EQ(3, self->status.threads);
+	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
+	end(_metadata, self, 0);
+	EXPECT_GE(3 * (5000 + CUT), self->status.blocked);
+	EXPECT_LE(2 * 400, waits_in(&self->watch, SYS_pause));
+}
+
+/* Of a process that has its threads already. */
+static void begin_with_sleepers(struct __test_metadata *_metadata,
+				FIXTURE_DATA(wall) *self)
+{
+	struct profil_watch request;
+
+	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	sleep_ns(500 * MS);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_WALL);
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	self->since.shortest = monotonic_ns();
+}
+
+TEST_F(wall, of_threads_that_there_are_already)
+{
+	begin_with_sleepers(_metadata, self);
+	sleep_ns(300 * MS);
+	EXPECT_LIVES(self, SLEEPERS + 1);
+	EXPECT_EQ(SLEEPERS + 1, self->status.threads);
+}
+
+/* They compute, sleep, and wait for each other, on more threads than CPUs. */
+struct work {
+	pthread_mutex_t lock;
+	int pipe[2];
+};
+
+static void *do_everything(void *argument)
+{
+	struct work *work = argument;
+	__u64 state = (uintptr_t)&state;
+	char byte;
+
+	for (int i = 0; i < 100; i++) {
+		switch (number_below(&state, 4)) {
+		case 0:
+			burn_thread_ns(number_below(&state, 3 * MS));
+			break;
+		case 1:
+			sleep_ns(number_below(&state, 3 * MS));
+			break;
+		case 2:
+			pthread_mutex_lock(&work->lock);
+			sleep_ns(number_below(&state, MS));
+			pthread_mutex_unlock(&work->lock);
+			break;
+		default:
+			if (write(work->pipe[1], "", 1) != 1 ||
+			    read(work->pipe[0], &byte, 1) != 1)
+				return "";
+		}
+	}
+	sleep_forever(NULL);
+	return NULL;
+}
+
+#define WORKERS	10
+
+static int have_workers(void *unused __attribute__((unused)))
+{
+	struct work work = { PTHREAD_MUTEX_INITIALIZER, { -1, -1 } };
+	pthread_t threads[WORKERS];
+
+	if (pipe(work.pipe))
+		return 1;
+	for (int i = 0; i < WORKERS; i++)
+		if (pthread_create(&threads[i], NULL, do_everything, &work))
+			return 1;
+	sleep_ns(100 * SECOND);
+	return 0;
+}
+
+TEST_F(wall, of_threads_that_do_everything)
+{
+	struct profil_watch request;
+
+	self->child = child_begin(have_workers, NULL);
+	child_go(&self->child);
+	sleep_ns(200 * MS);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_WALL);
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	self->since.shortest = monotonic_ns();
+	for (int i = 0; i < 20; i++) {
+		sleep_ns(50 * MS);
+		if (i % 4 == 0)
+			ASSERT_EQ(0, ioctl(self->watch.fd,
+					   PROFIL_IOC_WATCH_COLLECT, NULL));
+		EXPECT_LIVES(self, WORKERS + 1);
+	}
+	EXPECT_LT(0, self->status.ticks);
+	EXPECT_LT(0, self->status.runnable);
+	EXPECT_LT(0, waits_in(&self->watch, SYS_clock_nanosleep));
+	EXPECT_LT(0, waits_in(&self->watch, SYS_futex));
+}
+
+/* A CPU goes away and comes back meanwhile. */
+TEST_F(wall, while_a_cpu_goes_and_comes)
+{
+	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
+	struct profil_watch request;
+
+	if (access(online, W_OK))
+		SKIP(return, "cannot write %s", online);
+	self->child = child_begin(have_workers, NULL);
+	child_go(&self->child);
+	sleep_ns(200 * MS);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_WALL);
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	self->since.shortest = monotonic_ns();
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(0, write_file(online, "0"));
+		sleep_ns(100 * MS);
+		EXPECT_LIVES(self, WORKERS + 1);
+		EXPECT_EQ(0, write_file(online, "1"));
+		sleep_ns(100 * MS);
+		EXPECT_LIVES(self, WORKERS + 1);
+	}
+}
+
+/* --- counting what goes on */
+
+TEST_F(wall, is_collected)
+{
+	struct profil_watch_status status = { .size = sizeof(status) };
+
+	begin_with_sleepers(_metadata, self);
+	sleep_ns(300 * MS);
+	self->status = watch_status(&self->watch);
+	EXPECT_LE((SLEEPERS + 1) * 200, self->status.asleep_blocked);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, &status));
+	log_status(_metadata, &status);
+	EXPECT_LE((SLEEPERS + 1) * 200, status.blocked);
+	EXPECT_GT(self->status.asleep_blocked, status.asleep_blocked);
+	EXPECT_LIVES(self, SLEEPERS + 1);
+	EXPECT_LE(SLEEPERS * 200, waits_in(&self->watch, SYS_pause));
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	EXPECT_LIVES(self, SLEEPERS + 1);
+}
+
+/* A part of the wait counts as long, once it is. */
+TEST_F(wall, is_collected_while_a_wait_gets_long)
+{
+	begin(_metadata, self, never, NULL);
+	child_go(&self->child);
+	sleep_ns(300 * MS);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	self->status = watch_status(&self->watch);
+	EXPECT_EQ(0, self->status.idle);
+	sleep_ns(SECOND);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(1000 - CUT, self->status.idle);
+	EXPECT_LE(200, self->status.blocked - self->status.idle);
+}
+
+TEST_F(wall, is_collected_at_a_stop)
+{
+	uint64_t least, most;
+
+	begin(_metadata, self, have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	sleep_ns(300 * MS);
+	least = (monotonic_ns() - self->since.shortest) / MS;
+	self->status = watch_stop(&self->watch);
+	most = (monotonic_ns() - self->since.longest) / MS;
+	log_status(_metadata, &self->status);
+	EXPECT_SOUND(&self->watch, &self->status);
+	EXPECT_LE((SLEEPERS + 1) * 200, all_ticks(&self->status));
+	EXPECT_LE(least, all_ticks(&self->status));
+	EXPECT_GE((SLEEPERS + 1) * (most + CUT), all_ticks(&self->status));
+	EXPECT_LE(SLEEPERS * 200, waits_in(&self->watch, SYS_pause));
+	EXPECT_EQ(0, self->status.asleep_blocked);
+	/* It is over */
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+}
+
+/* Return: 0, or the number of the step that failed. */
+static int watch_as_nobody(void)
+{
+	struct profil_watch request;
+	struct child child;
+	struct watch watch;
+	uint64_t begin;
+
+	if (become(NOBODY))
+		return 1;
+	child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&child);
+	sleep_ns(300 * MS);
+	request = watch_request(PROFIL_WATCH_PROCESS, child.pid,
+				PROFIL_WATCH_WALL);
+	begin = monotonic_ns();
+	if (watch_begin(&watch, &request))
+		return 2;
+	sleep_ns(200 * MS);
+	if (watch_stop(&watch).blocked < (SLEEPERS + 1) * (200 - CUT))
+		return 3;
+	if (watch_status(&watch).blocked >
+	    (SLEEPERS + 1) * ((monotonic_ns() - begin) / MS + CUT))
+		return 4;
+	child_kill(&child);
+	/* Those of others are out of reach */
+	request.id = getppid();
+	return watch_try(&request) == EPERM ? 0 : 5;
+}
+
+TEST_F(wall, is_for_every_user)
+{
+	pid_t pid = fork_child();
+
+	if (!pid)
+		_exit(watch_as_nobody());
+	EXPECT_EQ(0, wait_child(pid));
+}
+
+TEST_F(wall, collecting_is_nothing_without_it)
+{
+	struct profil_watch_status status = { .size = sizeof(status) };
+	struct profil_watch request;
+	int fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, ioctl(fd, PROFIL_IOC_WATCH_COLLECT, &status));
+	EXPECT_EQ(0, ioctl(fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	close(fd);
+	self->child = child_begin(never, NULL);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid, 0);
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	child_go(&self->child);
+	sleep_ns(100 * MS);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, &status));
+	EXPECT_EQ(0, status.blocked);
+	EXPECT_EQ(0, status.asleep_blocked);
+}
+
+TEST_HARNESS_MAIN

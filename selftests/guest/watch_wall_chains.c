@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_wall_chains.c - waits by chain of callers
+ *
+ * The tests watch programs that wait in functions of their own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "numbers.h"
+#include "watch.h"
+#include "chains.h"
+
+NEEDS_ROOT;
+
+/* Keeps a call from being the last thing of a function: that would be a jump. */
+#define CALLED() __asm__ volatile("" : : : "memory")
+
+/* A system call in the caller itself, and not in a function of the C library. */
+static inline __attribute__((always_inline)) long call(long nr, long a, long b,
+						       long c, long d)
+{
+	register long fourth __asm__("r10") = d;
+	long result;
+
+	__asm__ volatile("syscall" : "=a" (result)
+			 : "0" (nr), "D" (a), "S" (b), "d" (c), "r" (fourth)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+OWN_TEXT(doze) void doze(uint64_t ns)
+{
+	struct timespec span = { ns / SECOND, ns % SECOND };
+
+	call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (uintptr_t)&span, 0);
+}
+
+OWN_TEXT(doze_off) void doze_off(uint64_t ns)
+{
+	doze(ns);
+	CALLED();
+}
+
+OWN_TEXT(doze_often) int doze_often(void *nr)
+{
+	for (uintptr_t i = 0; i < (uintptr_t)nr; i++)
+		doze_off(10 * MS);
+	return 0;
+}
+
+static const void *const of_doze[] = { START_OF(doze_off), START_OF(doze_often) };
+
+static volatile uint64_t work;
+
+OWN_TEXT(toil) int toil(void *ns)
+{
+	struct timespec time;
+	uint64_t end = (uintptr_t)ns;
+
+	do {
+		for (int i = 0; i < 100000; i++)
+			work++;
+		call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID,
+		     (uintptr_t)&time, 0, 0);
+	} while (time.tv_sec * SECOND + time.tv_nsec < end);
+	return 0;
+}
+
+FIXTURE(wall_chains) {
+	struct watch watch;
+	struct child child;
+	struct profil_watch_status status;
+};
+
+FIXTURE_SETUP(wall_chains)
+{
+	self->watch.fd = -1;
+	self->child.pid = -1;
+}
+
+FIXTURE_TEARDOWN(wall_chains)
+{
+	child_kill(&self->child);
+	watch_end(&self->watch);
+}
+
+static void begin(struct __test_metadata *_metadata,
+		  FIXTURE_DATA(wall_chains) *self,
+		  int (*function)(void *argument), void *argument)
+{
+	struct profil_watch request;
+
+	self->child = child_begin(function, argument);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_WALL | PROFIL_WATCH_CHAINS);
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	ASSERT_EQ(0, load_own_callers(&self->watch));
+}
+
+static void check(struct __test_metadata *_metadata,
+		  FIXTURE_DATA(wall_chains) *self)
+{
+	TH_LOG("%llu ticks, %llu blocked (%llu idle), %llu runnable; asleep: %llu, %llu",
+	       self->status.ticks, self->status.blocked, self->status.idle,
+	       self->status.runnable, self->status.asleep_blocked,
+	       self->status.asleep_runnable);
+	for (int i = 0; i < PROFIL_CHAIN_ENDS; i++)
+		if (self->status.chains[i])
+			TH_LOG("chains that ended by %d: %llu", i,
+			       self->status.chains[i]);
+	EXPECT_CHAINS(&self->watch, &self->status);
+}
+
+static void end(struct __test_metadata *_metadata,
+		FIXTURE_DATA(wall_chains) *self, int result)
+{
+	EXPECT_EQ(result, child_end(&self->child));
+	self->child.pid = -1;
+	self->status = watch_settled(&self->watch, 0);
+	check(_metadata, self);
+}
+
+static uint64_t dozes(const FIXTURE_DATA(wall_chains) *self, uint32_t object)
+{
+	return chain_leaves(&self->watch, object, START_OF(doze), END_OF(doze),
+			    of_doze, 2);
+}
+
+TEST_F(wall_chains, of_a_function_that_waits)
+{
+	begin(_metadata, self, doze_often, (void *)50);
+	end(_metadata, self, 0);
+	EXPECT_LE(50 * (10 - 1) * 0.98, dozes(self, PROFIL_OBJECT_BLOCKED));
+	EXPECT_EQ(0, self->status.unresolved);
+}
+
+/* Two compute on one CPU. */
+TEST_F(wall_chains, of_a_function_that_waits_for_a_cpu)
+{
+	struct child other;
+
+	pin_to(1);
+	other = child_begin(toil, (void *)(300 * MS));
+	begin(_metadata, self, toil, (void *)(300 * MS));
+	pin_to(0);
+	child_go(&other);
+	end(_metadata, self, 0);
+	EXPECT_EQ(0, child_end(&other));
+	EXPECT_LT(0.8 * self->status.runnable,
+		  chain_leaves(&self->watch, PROFIL_OBJECT_RUNNABLE,
+			       START_OF(toil), END_OF(toil), NULL, 0));
+	EXPECT_LT(100, self->status.runnable);
+}
+
+#define SLEEPERS	20
+
+static void *doze_long(void *unused __attribute__((unused)))
+{
+	doze_often((void *)10000);
+	return NULL;
+}
+
+OWN_TEXT(doze_for_long) void *doze_for_long(void *unused __attribute__((unused)))
+{
+	for (;;)
+		doze_off(100 * SECOND);
+	return NULL;
+}
+
+static int have_dozers(void *how)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < SLEEPERS; i++)
+		if (pthread_create(&thread, NULL, how, NULL))
+			return 1;
+	doze_for_long(NULL);
+	return 0;
+}
+
+static const void *const of_long_doze[] = { START_OF(doze_off), START_OF(doze_for_long) };
+
+static uint64_t switches(pid_t pid)
+{
+	char path[64], line[100];
+	unsigned long long sum = 0, nr;
+	FILE *file;
+
+	for (pid_t thread = pid; thread <= pid + SLEEPERS + 1; thread++) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid,
+			 thread);
+		file = fopen(path, "r");
+		while (file && fgets(line, sizeof(line), file))
+			if (sscanf(line, "voluntary_ctxt_switches: %llu", &nr) == 1 ||
+			    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &nr) == 1)
+				sum += nr;
+		if (file)
+			fclose(file);
+	}
+	return sum;
+}
+
+/* Their chains are found while they sleep, and they sleep on. */
+TEST_F(wall_chains, of_sleepers_that_are_collected)
+{
+	uint64_t before, asleep;
+
+	begin(_metadata, self, have_dozers, doze_for_long);
+	child_go(&self->child);
+	usleep(500000);
+	asleep = watch_status(&self->watch).asleep_blocked;
+	before = switches(self->child.pid);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	self->status = watch_status(&self->watch);
+	EXPECT_EQ(before, switches(self->child.pid));
+	EXPECT_LT(0, before);
+	check(_metadata, self);
+	EXPECT_LE(asleep, self->status.blocked);
+	EXPECT_LE(0.98 * asleep,
+		  chain_leaves(&self->watch, PROFIL_OBJECT_BLOCKED,
+			       START_OF(doze), END_OF(doze), of_long_doze, 2));
+}
+
+TEST_F(wall_chains, of_sleepers_at_a_stop)
+{
+	begin(_metadata, self, have_dozers, doze_for_long);
+	child_go(&self->child);
+	usleep(500000);
+	self->status = watch_stop(&self->watch);
+	check(_metadata, self);
+	EXPECT_LE(0.95 * self->status.blocked,
+		  chain_leaves(&self->watch, PROFIL_OBJECT_BLOCKED,
+			       START_OF(doze), END_OF(doze), of_long_doze, 2));
+	EXPECT_EQ(0, self->status.asleep_blocked);
+}
+
+/* Waits end while they are collected: each tick is counted once. */
+TEST_F(wall_chains, of_those_who_wake_up_while_they_are_collected)
+{
+	uint64_t begun = monotonic_ns(), all;
+
+	begin(_metadata, self, have_dozers, doze_long);
+	child_go(&self->child);
+	while (monotonic_ns() < begun + 2 * SECOND)
+		ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT,
+				   NULL));
+	self->status = watch_stop(&self->watch);
+	check(_metadata, self);
+	all = self->status.ticks + self->status.blocked + self->status.runnable;
+	EXPECT_GE((SLEEPERS + 1) * ((monotonic_ns() - begun) / MS + 2), all);
+	EXPECT_LE((SLEEPERS + 1) * 1000, all);
+}
+
+/* As long as the mappings change, chains are cut, and no tick is lost. */
+static void *change_mappings(void *unused __attribute__((unused)))
+{
+	for (;;) {
+		void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+				  -1, 0);
+
+		munmap(page, PAGE);
+	}
+	return NULL;
+}
+
+static int doze_beside_changes(void *nr)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, change_mappings, NULL))
+		return 1;
+	return doze_often(nr);
+}
+
+TEST_F(wall_chains, while_mappings_change)
+{
+	begin(_metadata, self, doze_beside_changes, (void *)50);
+	end(_metadata, self, 0);
+	EXPECT_LE(50 * (10 - 1), self->status.blocked);
+}
+
+/* Many short waits: few of them have a chain, and all have their state. */
+static void *doze_shortly(void *unused __attribute__((unused)))
+{
+	for (int i = 0; i < 300; i++)
+		doze_off(MS / 2);
+	return NULL;
+}
+
+static int doze_together(void *unused __attribute__((unused)))
+{
+	pthread_t threads[40];
+
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		if (pthread_create(&threads[i], NULL, doze_shortly, NULL))
+			return 1;
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+TEST_F(wall_chains, of_more_waits_than_there_is_time_for)
+{
+	begin(_metadata, self, doze_together, NULL);
+	end(_metadata, self, 0);
+	EXPECT_LT(0, self->status.blocked);
+}
+
+TEST_HARNESS_MAIN
