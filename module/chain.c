@@ -68,7 +68,7 @@ struct profil_code {
  * @bp_at: 0 if the step to the caller is a function of @pc, @sp and @bp, and of
  *	the word below the caller's stack pointer; the address of another word
  *	if it has read the base pointer there, between both stack pointers; or
- *	PROFIL_NOT_PLAIN
+ *	PROFIL_NOT_PLAIN, as of the outermost frame
  * @offset: of its bucket
  * @object: of its bucket
  * @node: index of its bucket, counted from 1; 0 before it is known
@@ -592,31 +592,30 @@ static __always_inline u32
 profil_walk_compare(const struct profil_walker *walker, u32 at)
 {
 	const struct profil_frame *begin = &walker->walk->frames[at];
-	const struct profil_frame *last =
-		&walker->walk->frames[PROFIL_MAX_FRAMES - 1];
 	const struct profil_frame *frame = begin;
-	const struct profil_stack *stack = &walker->stack;
+	/* A copy, as an access to user memory may change all others */
+	const struct profil_stack stack = walker->stack;
 	u64 word;
 
-	if (!profil_stack_has(stack, frame->sp) || !profil_stack_begin(stack))
+	if (!profil_stack_has(&stack, frame->sp) || !profil_stack_begin(&stack))
 		return at;
-	for (; frame < last; frame++) {
-		profil_stack_peek(stack, frame[1].sp - sizeof(u64), word,
+	for (;; frame++) {
+		if (unlikely(frame->bp_at)) {
+			if (frame->bp_at == PROFIL_NOT_PLAIN)
+				break;
+			profil_stack_peek(&stack, frame->bp_at, word, fault);
+			if (word != frame[1].bp)
+				break;
+		}
+		profil_stack_peek(&stack, frame[1].sp - sizeof(u64), word,
 				  fault);
 		if (word != frame[1].pc)
-			break;
-		if (likely(!frame->bp_at))
-			continue;
-		if (frame->bp_at == PROFIL_NOT_PLAIN)
-			break;
-		profil_stack_peek(stack, frame->bp_at, word, fault);
-		if (word != frame[1].bp)
 			break;
 	}
 fault:
 	user_access_end();
 	while (frame > begin &&
-	       !profil_stack_has(stack, frame->sp - sizeof(u64)))
+	       !profil_stack_has(&stack, frame->sp - sizeof(u64)))
 		frame--;
 	return frame - walker->walk->frames;
 }
@@ -838,6 +837,8 @@ static bool profil_walk_place(struct profil_walker *walker, u32 *caller)
 		if (unlikely(!node))
 			return false;
 	}
+	/* A comparison ends there */
+	walk->frames[PROFIL_MAX_FRAMES - 1].bp_at = PROFIL_NOT_PLAIN;
 	*caller = node;
 	return true;
 }
