@@ -769,6 +769,24 @@ TEST_F(program, leaves_the_watch_of_a_user)
 	}
 }
 
+#ifdef __x86_64__
+/* Nothing of its stack is seen either. */
+TEST_F(program, leaves_the_watch_with_its_chains)
+{
+	struct seen seen;
+	uint64_t chains = 0;
+
+	watch_as(_metadata, &alice, execute_program, PROFIL_WATCH_CHAINS, &seen);
+	EXPECT_WATCH_CONSERVED(&seen.status);
+	for (int i = 0; i < PROFIL_CHAIN_ENDS; i++)
+		chains += seen.status.chains[i];
+	EXPECT_EQ(seen.status.ticks - seen.status.unresolved, chains);
+	EXPECT_EQ(variant->is_special, seen.status.withheld);
+	EXPECT_EQ(variant->is_special, !seen.of_program);
+	EXPECT_EQ(variant->is_special, !seen.has_path);
+}
+#endif
+
 /* And its user's other programs stay in it. */
 TEST_F(program, leaves_the_watch_of_a_tree)
 {

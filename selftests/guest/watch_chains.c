@@ -524,6 +524,27 @@ TEST_F(chains, of_children)
 		  ticks_below_function(&self->watch, START_OF(fork_here)));
 }
 
+/* A child that has the stack and the memory of its parent, which waits for it. */
+OWN_TEXT(vfork_here) int vfork_here(void *ns)
+{
+	pid_t child = vfork();
+
+	if (!child)
+		_exit(outer(ns));
+	return wait_child(child);
+}
+
+TEST_F(chains, of_a_child_in_the_memory_of_its_parent)
+{
+	begin(_metadata, self, vfork_here, (void *)WORK_NS,
+	      PROFIL_WATCH_CHILDREN);
+	finish(_metadata, self);
+	expect_callers(_metadata, &self->watch, START_OF(inner), END_OF(inner),
+		       of_inner, 2);
+	EXPECT_LT(0.9 * self->status.counted,
+		  ticks_below_function(&self->watch, START_OF(vfork_here)));
+}
+
 /* --- the kernel */
 
 static char zeros[1 << 16];
@@ -675,6 +696,67 @@ TEST_F(chains, of_files_at_the_same_address)
 	EXPECT_EQ(0, ticks_with_caller(&self->watch, unknown, true));
 	free(callers.table);
 	close(fd);
+}
+
+/* What is mapped stays so, whatever happens to its name. */
+static int call_lost_code(void *unused)
+{
+	void *code[2];
+
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		int fd = open(files[i], O_RDONLY | O_CLOEXEC);
+
+		code[i] = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			       fd, 0);
+		close(fd);
+		if (code[i] == MAP_FAILED)
+			return 1;
+	}
+	if (rename(PLACE "/other", files[0]) || unlink(files[1]))
+		return 1;
+	for (int i = 0; i < 20; i++)
+		call_code(code[i % 2]);
+	return 0;
+}
+
+static uint32_t object_of(const struct watch *watch, ino_t inode)
+{
+	uint32_t object = PROFIL_OBJECT_FILES;
+
+	while (object < watch_nr_objects(watch) &&
+	       watch_object(watch, object)->inode != inode)
+		object++;
+	return object;
+}
+
+/* The tables are those of the files that were mapped. */
+TEST_F(chains, of_files_that_are_deleted_or_replaced)
+{
+	struct callers callers = make_rule(of_spin_code, 1);
+	struct stat mapped[3];
+	int fds[3];
+
+	fds[0] = make_code(files[0]);
+	fds[1] = make_code(files[1]);
+	fds[2] = make_code(PLACE "/other");
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(0, fstat(fds[i], &mapped[i]));
+	begin(_metadata, self, call_lost_code, NULL, 0);
+	for (int i = 1; i < 3; i++)
+		ASSERT_EQ(0, load_callers(&self->watch, fds[i], callers.table,
+					  callers.bytes));
+	finish(_metadata, self);
+	for (int i = 0; i < 2; i++) {
+		uint32_t object = object_of(&self->watch, mapped[i].st_ino);
+
+		EXPECT_LT(WORK_NS / MS / 4,
+			  ticks_with_caller(&self->watch, object, i == 1));
+		EXPECT_EQ(0, ticks_with_caller(&self->watch, object, i != 1));
+	}
+	free(callers.table);
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
 }
 
 /* --- stacks that are not what they seem */
@@ -1044,6 +1126,31 @@ TEST_F(chains, of_two_watches)
 	EXPECT_EQ(0, chain_ticks(&other, START_OF(inner), END_OF(inner),
 				 of_inner, 1));
 	watch_end(&other);
+}
+
+#define STOPS	60
+
+/* It may end at any time, also while a tick of it walks a stack. */
+TEST_F(chains, that_end_while_ticks_come)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0,
+						    PROFIL_WATCH_CHAINS);
+
+	request.period_ns = 60000;
+	request.buckets = 4096;
+	self->child = child_begin(go_on, NULL);
+	child_go(&self->child);
+	for (int i = 0; i < STOPS; i++) {
+		ASSERT_EQ(0, watch_begin(&self->watch, &request));
+		ASSERT_EQ(0, load_own_callers(&self->watch));
+		usleep(i * 50);
+		/* A close stops it, too */
+		if (i % 2) {
+			self->status = watch_stop(&self->watch);
+			EXPECT_CHAINS(&self->watch, &self->status);
+		}
+		watch_end(&self->watch);
+	}
 }
 
 /* --- programs as they are */

@@ -142,6 +142,39 @@ TEST_F(tool, a_function_calls_itself)
 	EXPECT_WHOLE(&self->run.prf);
 }
 
+TEST_F(tool, of_a_static_program)
+{
+	RUN("caller-static", "often");
+	EXPECT_EXIT(0);
+	EXPECT_CALLED("often", 1);
+	EXPECT_WHOLE(&self->run.prf);
+}
+
+/*
+ * musl has no .eh_frame, so nothing is known of what calls main(). What main()
+ * calls has its callers.
+ */
+#define EXPECT_UP_TO_MAIN(helper) do { \
+	if (!tool_has_helper(helper)) \
+		SKIP(return, "no musl-gcc"); \
+	RUN(helper, "often"); \
+	EXPECT_EXIT(0); \
+	EXPECT_CALLED("often", 1); \
+	log_ends(_metadata, &self->run.prf); \
+	EXPECT_LT(all_chains(&self->run.prf) / 2, \
+		  self->run.prf.chains[PRF_CHAIN_NO_RULE]); \
+} while (0)
+
+TEST_F(tool, with_musl_up_to_main)
+{
+	EXPECT_UP_TO_MAIN("caller-musl");
+}
+
+TEST_F(tool, of_a_static_program_with_musl_up_to_main)
+{
+	EXPECT_UP_TO_MAIN("caller-musl-static");
+}
+
 /* The whole profile has the ticks that the chains have. */
 TEST_F(tool, every_tick_has_a_chain)
 {
