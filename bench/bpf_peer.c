@@ -161,6 +161,25 @@ const uint64_t *bpf_start(const struct bpf_request *request)
 	return cells;
 }
 
+int bpf_frames(void)
+{
+	int stacks = bpf_object__find_map_fd_by_name(object, "stacks");
+	uint64_t addresses[BPF_MAX_FRAMES];
+	uint32_t id, *last = NULL;
+	int frames = 0;
+
+	while (!bpf_map_get_next_key(stacks, last, &id)) {
+		int nr = 0;
+
+		if (!bpf_map_lookup_elem(stacks, &id, addresses))
+			while (nr < BPF_MAX_FRAMES && addresses[nr])
+				nr++;
+		frames = nr > frames ? nr : frames;
+		last = &id;
+	}
+	return frames;
+}
+
 /* The counters remain valid until the next bpf_start(). */
 void bpf_stop(void)
 {

@@ -43,6 +43,9 @@ struct bpf_request {
 const uint64_t *bpf_start(const struct bpf_request *request);
 void bpf_stop(void);
 
+/* The longest stack of BPF_SCOPE_MACHINE, in frames, before bpf_stop(). */
+int bpf_frames(void);
+
 /* Move the caller into a cgroup of its own, which is never removed. */
 void bpf_make_cgroup(void);
 

@@ -95,7 +95,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
 	__uint(max_entries, 16384);
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, 127 * sizeof(__u64));
+	__uint(value_size, BPF_MAX_FRAMES * sizeof(__u64));
 } stacks SEC(".maps");
 
 SEC("perf_event")

@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#define BPF_MAX_FRAMES	127
+
 /* A filter of 0 passes all ticks. */
 struct bpf_constants {
 	__u64 only_cgroup;

@@ -4,15 +4,16 @@
  *
  *	machine bare
  *	machine watch HZ
+ *	machine chains HZ
  *	machine perf HZ FILE
  *	machine bpf HZ
  *
  * Runs processes that compute, that switch, that fork and that execute, and
  * measures how long the CPUs are busy with them and with the profiler, from when
  * the profiler is up until the last process has ended. Starting and stopping
- * the profiler is not measured. With perf, FILE gets its samples; with bpf, a
- * BPF program counts ticks in a range of addresses, for the least that one
- * costs.
+ * the profiler is not measured. With chains, the watch counts by chain of callers,
+ * with tables for all that runs here. With perf, FILE gets its samples; with bpf,
+ * a BPF program counts by process and stacks.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 
 #include "bench.h"
 #include "bpf_peer.h"
+#include "chains.h"
 
 /* In memory: the speed of the host's files varies. */
 #define TRUE_COPY	"/dev/shm/true"
@@ -138,29 +140,35 @@ static pid_t start_perf(const char *hz, const char *file)
 	return child;
 }
 
-static int start_watch(uint64_t period_ns)
+static void start_watch(struct watch *watch, uint64_t period_ns,
+			unsigned int flags)
 {
-	struct profil_watch watch = {
-		.size = sizeof(watch),
+	const struct profil_watch request = {
+		.size = sizeof(request),
+		.flags = flags,
 		.target = PROFIL_WATCH_MACHINE,
 		.period_ns = period_ns,
 	};
-	int fd = profil_watch_open(&watch);
 
-	if (fd < 0)
+	if (watch_begin(watch, &request))
 		die("cannot start a watch: %m");
-	return fd;
+	if (flags & PROFIL_WATCH_CHAINS &&
+	    (load_own_callers(watch) || load_callers_of(watch, TRUE_COPY)))
+		die("cannot load tables of callers: %m");
 }
 
-static void stop_watch(int fd, const char *tool)
+static void stop_watch(struct watch *watch, const char *tool)
 {
-	struct profil_watch_status last = { .size = sizeof(last) };
+	struct profil_watch_status last = watch_stop(watch);
 
-	if (profil_watch_stop(fd, &last))
-		die("cannot stop the watch: %m");
 	print_result("machine-lost", tool, last.ticks,
 		     last.unresolved + last.coarse + last.unfollowed, 0,
 		     "ticks");
+	if (watch->as.flags & PROFIL_WATCH_CHAINS)
+		print_result("machine-complete", tool, last.ticks,
+			     100.0 * last.chains[PROFIL_CHAIN_COMPLETE] /
+			     last.ticks, 0, "% of ticks");
+	watch_end(watch);
 }
 
 static void start_bpf(uint64_t period_ns)
@@ -195,8 +203,8 @@ int main(int argc, char **argv)
 	const char *kind = argc > 1 ? argv[1] : "";
 	double hz = argc > 2 ? atof(argv[2]) : 0;
 	char tool[32];
+	struct watch watch;
 	pid_t perf;
-	int fd;
 
 	if (system("cp $(which busybox) " TRUE_COPY))
 		die("cannot copy busybox");
@@ -204,11 +212,12 @@ int main(int argc, char **argv)
 	if (!strcmp(kind, "bare")) {
 		settle();
 		measure(tool, hz);
-	} else if (!strcmp(kind, "watch") && hz) {
-		fd = start_watch(SECOND / hz);
+	} else if ((!strcmp(kind, "watch") || !strcmp(kind, "chains")) && hz) {
+		start_watch(&watch, SECOND / hz,
+			    *kind == 'c' ? PROFIL_WATCH_CHAINS : 0);
 		settle();
 		measure(tool, hz);
-		stop_watch(fd, tool);
+		stop_watch(&watch, tool);
 	} else if (!strcmp(kind, "bpf") && hz) {
 		start_bpf(SECOND / hz);
 		settle();
@@ -221,7 +230,7 @@ int main(int argc, char **argv)
 		kill(perf, SIGINT);
 		waitpid(perf, NULL, 0);
 	} else {
-		die("usage: machine bare | watch HZ | perf HZ FILE | bpf HZ");
+		die("usage: machine bare | watch HZ | chains HZ | perf HZ FILE | bpf HZ");
 	}
 	return 0;
 }

@@ -72,7 +72,10 @@ OWN_TEXT(work) static void work_in_kernel(int us)
 			die("/dev/zero: %m");
 }
 
-/* Work 26 frames deep, with those that call this one, and 56. */
+/*
+ * Work 26 and 56 frames deep, with those of main() and of the C library, which
+ * has three.
+ */
 static __attribute__((noinline)) void descend(int frames, int us)
 {
 	if (frames)
@@ -85,13 +88,13 @@ static __attribute__((noinline)) void descend(int frames, int us)
 
 static void work_in_26(int us)
 {
-	descend(16, us);
+	descend(18, us);
 	asm volatile("" : : : "memory");
 }
 
 static void work_in_56(int us)
 {
-	descend(46, us);
+	descend(48, us);
 	asm volatile("" : : : "memory");
 }
 
@@ -163,7 +166,16 @@ static double stop_profil(void)
 	return counts->ticks;
 }
 
-static int watch_fd;
+/* Of the C library, which has no frame pointers. */
+#define LIBRARY_FRAMES	3
+
+/* With the function that works. */
+static int frames_of(void (*work_of)(int us))
+{
+	return work_of == work_in_26 ? 26 : work_of == work_in_56 ? 56 : 0;
+}
+
+static struct watch watched;
 
 #define MAX_ADDED	128
 
@@ -222,11 +234,9 @@ static void start_watch(const struct subject *subject)
 	};
 
 	add_mappings(subject->nr);
-	watch_fd = profil_watch_open(&watch);
-	if (watch_fd < 0)
+	if (watch_begin(&watched, &watch))
 		die("cannot start a watch: %m");
-	if (subject->flags & PROFIL_WATCH_CHAINS &&
-	    load_own_callers(&(struct watch){ .fd = watch_fd }))
+	if (subject->flags & PROFIL_WATCH_CHAINS && load_own_callers(&watched))
 		die("cannot load tables of callers: %m");
 }
 
@@ -234,7 +244,7 @@ static double ticks_of_watch(void)
 {
 	struct profil_watch_status now = { .size = sizeof(now) };
 
-	if (profil_watch_status(watch_fd, &now))
+	if (profil_watch_status(watched.fd, &now))
 		die("cannot read the status of a watch: %m");
 	if (now.coarse || now.unresolved || now.unfollowed)
 		die("of %llu ticks only %llu are in the table",
@@ -242,11 +252,51 @@ static double ticks_of_watch(void)
 	return now.ticks;
 }
 
-static double stop_watch(void)
+static size_t text_size(void)
+{
+	return END_OF(work) - START_OF(work);
+}
+
+static void check_frames(int frames, int due)
+{
+	if (frames != due)
+		die("chains have %d frames, not %d", frames, due);
+}
+
+static bool is_in_work(const struct profil_watch_bucket *bucket, uint32_t own)
+{
+	uint64_t offset = bucket->offset << watched.as.bucket_shift;
+
+	return bucket->object == own &&
+	       offset - watch_offset(START_OF(work)) < text_size();
+}
+
+/* Of the bucket with the most ticks in work(). */
+static int frames_of_watch(void)
+{
+	uint32_t own = watch_own_object(&watched, START_OF(work));
+	uint64_t most = 0;
+	uint32_t i, node = 0;
+
+	for (i = 0; i < watched.table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket =
+			watch_bucket(&watched, i);
+
+		if (bucket->count > most && is_in_work(bucket, own)) {
+			most = bucket->count;
+			node = i + 1;
+		}
+	}
+	return chain_length(&watched, node);
+}
+
+static double stop_watch(const struct subject *subject)
 {
 	double ticks = ticks_of_watch();
 
-	close(watch_fd);
+	if (subject->flags & PROFIL_WATCH_CHAINS)
+		check_frames(frames_of_watch(), frames_of(subject->work));
+	watch_end(&watched);
 	remove_mappings();
 	return ticks;
 }
@@ -262,11 +312,6 @@ static void load_floor(const char *floors, const struct subject *subject)
 }
 
 static const uint64_t *bpf_cells;
-
-static size_t text_size(void)
-{
-	return END_OF(work) - START_OF(work);
-}
 
 static void start_bpf(const struct subject *subject)
 {
@@ -306,6 +351,12 @@ static double stop_bpf(const struct subject *subject, uint64_t ns)
 	double ticks = (double)ns / subject->period_ns;
 	double counted;
 
+	if (subject->scope == BPF_SCOPE_MACHINE) {
+		check_frames(bpf_frames(),
+			     frames_of(subject->work) - LIBRARY_FRAMES);
+		bpf_stop();
+		return ticks;
+	}
 	bpf_stop();
 	counted = sum64(bpf_cells, text_size() / 4);
 	if (subject->tgid ? counted : counted < ticks * 0.95)
@@ -325,7 +376,7 @@ static double stop(const struct subject *subject, uint64_t ns)
 	case PROFIL:
 		return stop_profil();
 	case WATCH:
-		return stop_watch();
+		return stop_watch(subject);
 	case BPF:
 		return stop_bpf(subject, ns);
 	}
@@ -426,6 +477,10 @@ static struct subject bpf_subjects[] = {
 	SUBJECT("tick", "bpf-task", BPF, work, .scope = BPF_SCOPE_TASK),
 	SUBJECT("tick-kernel", "bpf", BPF, work_in_kernel,
 		.scope = BPF_SCOPE_PROCESS),
+	SUBJECT("tick", "bpf-23-frames", BPF, work_in_26,
+		.scope = BPF_SCOPE_MACHINE),
+	SUBJECT("tick", "bpf-53-frames", BPF, work_in_56,
+		.scope = BPF_SCOPE_MACHINE),
 };
 
 static const struct subject *base_of(const struct subject *subject)
@@ -437,7 +492,8 @@ static const struct subject *base_of(const struct subject *subject)
 	return base;
 }
 
-static void measure_all(struct subject *subjects, int nr, const char *floors)
+static __attribute__((noinline)) void
+measure_all(struct subject *subjects, int nr, const char *floors)
 {
 	int i;
 

@@ -8,6 +8,7 @@
  * work MS		a single function
  * sweep MS POINTS	pairs of functions that take turns in a fixed rhythm,
  *			MS for each rhythm and share; at most POINTS pairs
+ * deep MS		the same, 26 frames deep
  * threads NR MS	threads with four shares of CPU time
  * lives NR DEPTH JIFFIES	NR children of each of several lifetimes, one
  *			after the other; a tree of processes that each fork
@@ -462,6 +463,17 @@ static void do_work(uint64_t ms)
 	stop();
 }
 
+/* Work 26 frames deep, with those of main() and of the C library. */
+static __attribute__((noinline)) void descend(int frames, uint64_t ms)
+{
+	if (frames)
+		descend(frames - 1, ms);
+	else
+		work(ms);
+	/* Not a jump, which would leave no frame */
+	asm volatile("" : : : "memory");
+}
+
 /* A pair of functions, the length of a turn of both and of the first. */
 struct pair {
 	uint64_t (*calls[2])(uint64_t end, uint64_t step);
@@ -724,6 +736,8 @@ int main(int argc, char **argv)
 	calibrate();
 	if (!strcmp(what, "work"))
 		do_work(a);
+	else if (!strcmp(what, "deep"))
+		descend(20, a);
 	else if (!strcmp(what, "sweep"))
 		do_sweep(a, b);
 	else if (!strcmp(what, "threads"))
