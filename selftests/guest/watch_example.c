@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * watch_example.c - the report that lib/examples/watch.c prints
+ * watch_example.c - what lib/examples/hottest.c and chain.c print
  *
- * Runs it on a child that burns CPU time in this program's text and in the
- * kernel: it must name this program, and its numbers must add up.
+ * Runs them on a child that burns CPU time in this program's text and in the
+ * kernel: they must name this program, and its numbers must add up.
  */
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,32 +15,41 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "watch.h"
 
 FIXTURE(watch) {
 	pid_t child;
 	char said[4000];
 };
 
-static void burn_forever(void)
+#define WITH_FRAME_POINTER \
+	__attribute__((optimize("no-omit-frame-pointer")))
+
+OWN_TEXT(burn) WITH_FRAME_POINTER static void burn(void)
 {
 	volatile unsigned int i;
 
+	for (i = 0; i < 1000000; i++)
+		;
+}
+
+OWN_TEXT(burn_forever) WITH_FRAME_POINTER static void burn_forever(void)
+{
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		for (i = 0; i < 1000000; i++)
-			;
+		burn();
 		sched_yield();
 	}
 }
 
-/* Run the example, and keep what it prints. Return: its exit status. */
-static int run_example(FIXTURE_DATA(watch) *self, pid_t pid)
+/* Run an example, and keep what it prints. Return: its exit status. */
+static int run_example(FIXTURE_DATA(watch) *self, const char *name, pid_t pid)
 {
 	char path[4096], command[4200];
 	size_t length;
 	FILE *file;
 
-	helper_path(path, sizeof(path), "hottest");
+	helper_path(path, sizeof(path), name);
 	snprintf(command, sizeof(command), "%s %d 2>&1", path, pid);
 	file = popen(command, "r");
 	if (!file)
@@ -108,7 +118,7 @@ TEST_F(watch, names_the_hottest_file_and_adds_up)
 {
 	const char *said = self->said;
 
-	ASSERT_EQ(0, run_example(self, self->child));
+	ASSERT_EQ(0, run_example(self, "hottest", self->child));
 	TH_LOG("%s", said);
 	check_hottest(_metadata, said);
 	EXPECT_LT(100, number(said, "counted, "));
@@ -118,11 +128,40 @@ TEST_F(watch, names_the_hottest_file_and_adds_up)
 		  number(said, "unresolved: "));
 }
 
+#ifdef __x86_64__
+/* A line that has a file, and an offset in it that is in a function. */
+static bool names(const char *line, const char *file, const char *text,
+		  const char *end)
+{
+	size_t length = strlen(file);
+	uint64_t offset;
+
+	if (strncmp(line, file, length) ||
+	    sscanf(line + length, "+%" SCNx64, &offset) != 1)
+		return false;
+	return offset + 4 > watch_offset(text) && offset < watch_offset(end);
+}
+
+TEST_F(watch, names_the_hottest_chain)
+{
+	char own[1000] = "", *next;
+
+	ASSERT_EQ(0, run_example(self, "chain", self->child));
+	TH_LOG("%s", self->said);
+	ASSERT_LT(0, readlink("/proc/self/exe", own, sizeof(own) - 1));
+	EXPECT_TRUE(names(self->said, own, START_OF(burn), END_OF(burn)));
+	next = strchr(self->said, '\n');
+	ASSERT_NE(NULL, next);
+	EXPECT_TRUE(names(next + 1, own, START_OF(burn_forever),
+			  END_OF(burn_forever)));
+}
+#endif
+
 TEST_F(watch, of_no_process_fails)
 {
 	kill(self->child, SIGKILL);
 	waitpid(self->child, NULL, 0);
-	EXPECT_EQ(1, run_example(self, self->child));
+	EXPECT_EQ(1, run_example(self, "hottest", self->child));
 	EXPECT_TRUE(strstr(self->said, strerror(ESRCH)) != NULL);
 	EXPECT_TRUE(strstr(self->said, "hottest PID") != NULL);
 }
