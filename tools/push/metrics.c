@@ -37,7 +37,7 @@ static void put(FILE *text, const char *name, const char *type,
 		const char *help, double value)
 {
 	put_head(text, name, type, help);
-	fprintf(text, "profil_%s %.17g\n", name, value);
+	fprintf(text, "profil_%s %.16g\n", name, value);
 }
 
 static void put_ticks(FILE *text)
