@@ -65,19 +65,61 @@ static struct profil_status count(struct __test_metadata *_metadata,
 	return last;
 }
 
-TEST(counter_of_16_bits)
-{
-	struct profil_status last;
-	int i;
+/* --- one counter */
 
-	/* In the lower and in the upper half of a word */
-	for (i = 4; i < 6; i++) {
-		poison();
-		counters.two[i] = UINT16_MAX - 5;
-		last = count(_metadata, &counters.two[i], 2, 20);
-		EXPECT_EQ(UINT16_MAX, counters.two[i]);
-		EXPECT_EQ(5, last.counts.counted);
-	}
+/* More ticks than any test takes. */
+#define ALWAYS	UINT64_MAX
+
+FIXTURE(counter) {
+};
+
+/*
+ * @index, @width: where the counter is; @value: its value at first; @room: how
+ * many ticks it can take
+ */
+FIXTURE_VARIANT(counter) {
+	unsigned int width;
+	unsigned int index;
+	uint64_t value;
+	uint64_t room;
+};
+
+FIXTURE_SETUP(counter)
+{
+	poison();
+}
+
+FIXTURE_TEARDOWN(counter)
+{
+}
+
+#define COUNTER(name, ...) \
+	FIXTURE_VARIANT_ADD(counter, name) { __VA_ARGS__ }
+
+/* In the lower and in the upper half of a word */
+COUNTER(of_16_bits, 2, 4, UINT16_MAX - 5, 5);
+COUNTER(of_16_bits_in_the_upper_half, 2, 5, UINT16_MAX - 5, 5);
+COUNTER(of_16_bits_that_is_full_already, 2, 7, UINT16_MAX, 0);
+/* Some systems have signed counters; by default 32767 is not full. */
+COUNTER(of_16_bits_across_the_sign, 2, 1, SVR4_FULL - 2, ALWAYS);
+COUNTER(of_32_bits, 4, 3, UINT32_MAX - 7, 7);
+COUNTER(of_32_bits_across_16, 4, 3, UINT16_MAX - 3, ALWAYS);
+COUNTER(of_64_bits, 8, 2, UINT64_MAX - 4, 4);
+COUNTER(of_64_bits_that_is_full_already, 8, 2, UINT64_MAX, 0);
+COUNTER(of_64_bits_carries, 8, 1, 0x5ffffffffULL - 3, ALWAYS);
+
+TEST_F(counter, takes_the_ticks_that_it_has_room_for)
+{
+	unsigned char *at = &counters.bytes[variant->index * variant->width];
+	struct profil_status last;
+	uint64_t value = 0;
+
+	memcpy(at, &variant->value, variant->width);
+	last = count(_metadata, at, variant->width, 20);
+	memcpy(&value, at, variant->width);
+	EXPECT_EQ(variant->value + last.counts.counted, value);
+	EXPECT_EQ(variant->room == ALWAYS ? last.counts.ticks : variant->room,
+		  last.counts.counted);
 }
 
 TEST(counter_of_16_bits_beside_a_full_one)
@@ -96,77 +138,6 @@ TEST(counter_of_16_bits_beside_a_full_one)
 	last = count(_metadata, &counters.two[4], 2, 10);
 	EXPECT_EQ(last.counts.counted, counters.two[4]);
 	EXPECT_EQ(0, last.counts.clipped);
-}
-
-TEST(counter_of_16_bits_that_is_full_already)
-{
-	struct profil_status last;
-
-	poison();
-	counters.two[7] = UINT16_MAX;
-	last = count(_metadata, &counters.two[7], 2, 10);
-	EXPECT_EQ(UINT16_MAX, counters.two[7]);
-	EXPECT_EQ(0, last.counts.counted);
-	EXPECT_EQ(last.counts.ticks, last.counts.clipped);
-}
-
-/* Some systems have signed counters; by default 32767 is not full. */
-TEST(counter_of_16_bits_across_the_sign)
-{
-	struct profil_status last;
-
-	poison();
-	counters.two[1] = SVR4_FULL - 2;
-	last = count(_metadata, &counters.two[1], 2, 10);
-	EXPECT_EQ(SVR4_FULL - 2 + last.counts.counted, counters.two[1]);
-	EXPECT_EQ(0, last.counts.clipped);
-}
-
-TEST(counter_of_32_bits)
-{
-	struct profil_status last;
-
-	poison();
-	counters.four[3] = UINT32_MAX - 7;
-	last = count(_metadata, &counters.four[3], 4, 20);
-	EXPECT_EQ(UINT32_MAX, counters.four[3]);
-	EXPECT_EQ(7, last.counts.counted);
-}
-
-TEST(counter_of_32_bits_across_16)
-{
-	struct profil_status last;
-
-	poison();
-	counters.four[3] = UINT16_MAX - 3;
-	last = count(_metadata, &counters.four[3], 4, 10);
-	EXPECT_EQ(UINT16_MAX - 3 + last.counts.counted, counters.four[3]);
-	EXPECT_EQ(0, last.counts.clipped);
-}
-
-TEST(counter_of_64_bits_carries)
-{
-	struct profil_status last;
-
-	poison();
-	counters.eight[1] = 0x5ffffffffULL - 3;
-	last = count(_metadata, &counters.eight[1], 8, 10);
-	EXPECT_EQ(0x5ffffffffULL - 3 + last.counts.counted, counters.eight[1]);
-	EXPECT_EQ(0, last.counts.clipped);
-}
-
-TEST(counter_of_64_bits)
-{
-	struct profil_status last;
-
-	poison();
-	counters.eight[2] = UINT64_MAX - 4;
-	last = count(_metadata, &counters.eight[2], 8, 20);
-	EXPECT_EQ(UINT64_MAX, counters.eight[2]);
-	EXPECT_EQ(4, last.counts.counted);
-	last = count(_metadata, &counters.eight[2], 8, 10);
-	EXPECT_EQ(UINT64_MAX, counters.eight[2]);
-	EXPECT_EQ(0, last.counts.counted);
 }
 
 OWN_TEXT(turn) static void turn(void)
