@@ -33,6 +33,17 @@ const struct prf_outcome prf_outcomes[PRF_OUTCOMES] = {
 		PRF_UNSELECTED, false),
 };
 
+const struct prf_state_name prf_states[PRF_STATES] = {
+	[PRF_ON_CPU] = { "cpu", NULL, "on a CPU" },
+	[PRF_RUNNABLE] = { "runnable", "[runnable]", "waiting for a CPU" },
+	[PRF_BLOCKED] = {
+		"blocked", "[blocked]", "in waits shorter than a second",
+	},
+	[PRF_IDLE] = {
+		"idle", "[idle]", "in waits of a second and longer",
+	},
+};
+
 const struct prf_ending prf_endings[PRF_CHAIN_ENDS] = {
 	[PRF_CHAIN_COMPLETE] = { "complete", "complete" },
 	[PRF_CHAIN_NO_TABLE] = {
@@ -207,6 +218,24 @@ uint64_t prf_placed(const struct prf_exec *exec, enum prf_place place)
 	for (i = 0; i < PRF_OUTCOMES; i++)
 		if (prf_outcomes[i].place == place)
 			ticks += prf_have(exec, &prf_outcomes[i]);
+	return ticks;
+}
+
+/** prf_state_of() - what threads did at the ticks of a DSO */
+enum prf_state prf_state_of(const struct prf_dso *dso)
+{
+	return dso->kind < PRF_WAIT_RUNNABLE ? PRF_ON_CPU :
+		PRF_RUNNABLE + (dso->kind - PRF_WAIT_RUNNABLE);
+}
+
+/** prf_waits() - ticks of all waits of an exec */
+uint64_t prf_waits(const struct prf_exec *exec)
+{
+	uint64_t ticks = 0;
+	int state;
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		ticks += exec->waits[state];
 	return ticks;
 }
 

@@ -15,7 +15,9 @@
 
 #define PRF_MAGIC	"\x89PROFIL\n"
 #define PRF_MAGIC_SIZE	8
-#define PRF_VERSION	3
+#define PRF_VERSION	4
+/* That of a profile without waits: older readers know it */
+#define PRF_VERSION_CPU	3
 #define PRF_BUILD_ID	32
 
 /*
@@ -39,12 +41,14 @@ enum prf_type {
 
 /*
  * Size of each record's fixed part, before strings or buckets, in bytes, and
- * what it was in version 1.
+ * what it was in versions 1 and 3.
  */
-#define PRF_RUN_SIZE	64
+#define PRF_RUN_SIZE	72
 #define PRF_RUN_SIZE_1	40
-#define PRF_EXEC_SIZE	120
+#define PRF_RUN_SIZE_3	64
+#define PRF_EXEC_SIZE	144
 #define PRF_EXEC_SIZE_1	104
+#define PRF_EXEC_SIZE_3	120
 #define PRF_DSO_SIZE	64
 #define PRF_HIST_SIZE	8
 #define PRF_KERNEL_SIZE	16
@@ -83,14 +87,18 @@ enum prf_clock {
  * PRF_FLAG_CHAINS: ticks were counted by their chains of callers
  * PRF_FLAG_CALL_SITES: callers are told apart by where they call; without, by
  * their function
+ * PRF_FLAG_WALL: ticks fell while threads did not run, too: the period is one of
+ * real time, and there may be DSOs of waits
  */
 #define PRF_FLAG_USER_ONLY	1u
 #define PRF_FLAG_RECORDS_LOST	2u
 #define PRF_FLAG_CHAINS		4u
 #define PRF_FLAG_CALL_SITES	8u
-/* All of them, and those that a file of version 2 can have */
-#define PRF_FLAGS		15u
+#define PRF_FLAG_WALL		16u
+/* All of them, and those that files of versions 2 and 3 can have */
+#define PRF_FLAGS		31u
 #define PRF_FLAGS_2		3u
+#define PRF_FLAGS_3		15u
 
 enum prf_exit {
 	PRF_EXITED = 0,
@@ -105,7 +113,40 @@ enum prf_kind {
 	PRF_VDSO = 4,
 	PRF_ANONYMOUS = 5,
 	PRF_KERNEL_TEXT = 6,
+	PRF_WAIT_RUNNABLE = 7,
+	PRF_WAIT_BLOCKED = 8,
+	PRF_WAIT_IDLE = 9,
 };
+
+/* What a thread does at a tick. */
+enum prf_state {
+	PRF_ON_CPU,
+	PRF_RUNNABLE,
+	PRF_BLOCKED,
+	PRF_IDLE,
+	PRF_STATES,
+};
+
+/**
+ * struct prf_state_name - a state, for reports
+ * @name: its name: the argument of an option, in JSON, and a heading
+ * @path: path of the DSOs with the ticks of the state; NULL on a CPU
+ * @meaning: what the thread does
+ */
+struct prf_state_name {
+	const char *name;
+	const char *path;
+	const char *meaning;
+};
+
+extern const struct prf_state_name prf_states[PRF_STATES];
+
+/*
+ * Size of a DSO with waits. Their offsets are numbers of what the thread waits
+ * in, and its symbols name these; a wait of which is not known in what has 0.
+ */
+#define PRF_WAIT_SIZE	(1ULL << 18)
+#define PRF_WAIT_UNKNOWN 0
 
 enum prf_reach {
 	PRF_FOLLOWED = 0,
@@ -339,7 +380,7 @@ struct prf_block {
 };
 
 /**
- * struct prf_dso - an executable mapping
+ * struct prf_dso - an executable mapping, or what threads wait in
  * @start: first address; in a profile of a watch, which sees files and not
  *	addresses, any that no other DSO of the exec has
  * @end: first address after it
@@ -391,12 +432,15 @@ struct prf_dso {
  * @unresolved: ticks in user mode whose mapping could not be found
  * @kernel: ticks in kernel mode, each also in one of the above
  * @unfollowed: children that could not inherit the profile
+ * @waits: by enum prf_state, ticks that fell while threads did not run, which are
+ *	not in @ticks; on a CPU 0
  * @processes: number of processes that have run this program image; 0 if
  *	unknown
  * @reach: enum prf_reach
  * @kernel_count: ticks in kernel mode that are counted for no DSO
  * @continued: the process has run another program before; not in the file
  * @unselected: ticks that the user chose not to see; not in the file
+ * @hidden: those of @waits that the user chose not to see; not in the file
  * @nr: number of DSOs
  * @dsos: its executable mappings
  * @nr_nodes: number of nodes; if there are any, the ticks of the nodes at an
@@ -424,11 +468,13 @@ struct prf_exec {
 	uint64_t unresolved;
 	uint64_t kernel;
 	uint64_t unfollowed;
+	uint64_t waits[PRF_STATES];
 	uint32_t processes;
 	uint32_t reach;
 	uint64_t kernel_count;
 	bool continued;
 	uint64_t unselected;
+	uint64_t hidden[PRF_STATES];
 	size_t nr;
 	struct prf_dso *dsos;
 	size_t nr_nodes;
@@ -467,6 +513,7 @@ struct prf_host {
  *	for, by the kernel's accounting; 0 if unknown: then see the execs
  * @withheld: processes and execs that profil was not permitted to profile
  * @unfollowed: processes for which there was no room
+ * @unfollowed_threads: threads for which there was none, whose waits have no ticks
  * @chains: with PRF_FLAG_CHAINS, ticks by enum prf_chain_end
  * @kernel_unknown: a selection lacks PRF_UNKNOWN; not in the file
  * @nr: number of execs
@@ -487,6 +534,7 @@ struct prf {
 	uint64_t cpu_ns;
 	uint64_t withheld;
 	uint64_t unfollowed;
+	uint64_t unfollowed_threads;
 	uint64_t chains[PRF_CHAIN_ENDS];
 	bool kernel_unknown;
 	size_t nr;
@@ -552,6 +600,8 @@ uint64_t *prf_count(struct prf_exec *exec, const struct prf_outcome *outcome);
 uint64_t prf_have(const struct prf_exec *exec,
 		  const struct prf_outcome *outcome);
 uint64_t prf_placed(const struct prf_exec *exec, enum prf_place place);
+enum prf_state prf_state_of(const struct prf_dso *dso);
+uint64_t prf_waits(const struct prf_exec *exec);
 void prf_remove_exec(struct prf *prf, size_t index);
 void prf_free(struct prf *prf);
 

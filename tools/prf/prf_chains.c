@@ -168,6 +168,21 @@ static void take_place(struct chains *chains, const struct prf_exec *exec,
 		node->offset = place->bucket * dso->bucket_bytes;
 }
 
+static bool is_wait(const struct prf_exec *exec, const struct prf_node *node)
+{
+	return node->dso != PRF_NODE_KERNEL &&
+		prf_state_of(&exec->dsos[node->dso]) != PRF_ON_CPU;
+}
+
+/* A thread that waits calls nothing. */
+static void check_caller(struct chains *chains, const struct prf_exec *exec,
+			 const struct prf_node *node)
+{
+	if (node->caller && node->caller != PRF_CUT &&
+	    is_wait(exec, &exec->nodes[node->caller - 1]))
+		bad(chains, "a wait with a callee");
+}
+
 /* Take the places of the nodes of an exec whose DSOs are in @groups. */
 static void take_nodes(struct chains *chains, struct prf_exec *exec,
 		       const uint32_t *groups)
@@ -181,8 +196,10 @@ static void take_nodes(struct chains *chains, struct prf_exec *exec,
 			bad(chains, "two DSOs with the same places");
 		chains->dso_of[groups[i] - 1] = i + 1;
 	}
-	for (i = 0; i < exec->nr_nodes && !chains->packed.problem; i++)
+	for (i = 0; i < exec->nr_nodes && !chains->packed.problem; i++) {
 		take_place(chains, exec, &exec->nodes[i]);
+		check_caller(chains, exec, &exec->nodes[i]);
+	}
 	for (i = 0; i < exec->nr; i++)
 		if (groups[i])
 			chains->dso_of[groups[i] - 1] = 0;
@@ -224,8 +241,11 @@ static void sum_up(struct chains *chains, struct prf_exec *exec)
 	uint64_t kernel = exec->kernel_count, below = 0;
 	size_t i;
 
-	for (i = 0; i < exec->nr_nodes; i++)
+	for (i = 0; i < exec->nr_nodes; i++) {
 		below += exec->nodes[i].below;
+		if (exec->nodes[i].below && is_wait(exec, &exec->nodes[i]))
+			bad(chains, "a wait with a callee");
+	}
 	if (prf_sum_nodes(exec))
 		bad(chains, "no memory");
 	if (kernel != exec->kernel_count)

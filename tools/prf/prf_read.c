@@ -131,6 +131,22 @@ static int take_padding(struct in *in)
 	return 0;
 }
 
+/* Size of a fixed part, which two versions have changed */
+static size_t size_in(const struct in *in, size_t size_1, size_t size_3,
+		      size_t size)
+{
+	if (in->version == 1)
+		return size_1;
+	return in->version > 3 ? size : size_3;
+}
+
+static uint32_t most_flags(const struct in *in)
+{
+	if (in->version < 3)
+		return PRF_FLAGS_2;
+	return in->version > 3 ? PRF_FLAGS : PRF_FLAGS_3;
+}
+
 static int read_run(struct in *in)
 {
 	struct prf *prf = in->prf;
@@ -139,14 +155,14 @@ static int read_run(struct in *in)
 
 	if (in->has_run)
 		return fail(in, in->at, "a second RUN record");
-	if (want(in, in->version == 1 ? PRF_RUN_SIZE_1 : PRF_RUN_SIZE))
+	if (want(in, size_in(in, PRF_RUN_SIZE_1, PRF_RUN_SIZE_3,
+			     PRF_RUN_SIZE)))
 		return -1;
 	prf->start_unix_ns = take64(in);
 	prf->wall_ns = take64(in);
 	prf->period_ns = take64(in);
 	if (take_small(in, PRF_CLOCK_PERF_EVENT_OPEN, &prf->clock) ||
-	    take_small(in, in->version < 3 ? PRF_FLAGS_2 : PRF_FLAGS,
-		       &prf->flags) ||
+	    take_small(in, most_flags(in), &prf->flags) ||
 	    take_small(in, in->version == 1 ? PRF_SIGNALLED : PRF_RUNNING,
 		       &prf->exit_kind))
 		return -1;
@@ -159,6 +175,9 @@ static int read_run(struct in *in)
 		    take_ticks(in, &prf->unfollowed, &total))
 			return -1;
 	}
+	if (in->version > 3 &&
+	    take_ticks(in, &prf->unfollowed_threads, &total))
+		return -1;
 	command = take_string(in);
 	if (!command || take_padding(in))
 		return -1;
@@ -220,18 +239,36 @@ static int read_exec_more(struct in *in, struct prf_exec *exec)
 		-1 : 0;
 }
 
+/* What version 4 has added: waits, of a profile that has some */
+static int read_waits(struct in *in, struct prf_exec *exec)
+{
+	int state;
+
+	for (state = PRF_RUNNABLE; in->version > 3 && state < PRF_STATES;
+	     state++) {
+		if (take_ticks(in, &exec->waits[state],
+			       &in->total.waits[state]))
+			return -1;
+		if (exec->waits[state] && !(in->prf->flags & PRF_FLAG_WALL))
+			return fail(in, in->at - 8,
+				    "waits in a profile without");
+	}
+	return 0;
+}
+
 static int read_exec(struct in *in)
 {
 	struct prf_exec numbers = {}, *exec;
 	const char *name, *reason, *cgroup = "";
 
-	if (want(in, in->version == 1 ? PRF_EXEC_SIZE_1 : PRF_EXEC_SIZE))
+	if (want(in, size_in(in, PRF_EXEC_SIZE_1, PRF_EXEC_SIZE_3,
+			     PRF_EXEC_SIZE)))
 		return -1;
 	numbers.pid = take32(in);
 	numbers.ppid = take32(in);
 	if (read_exec_counts(in, &numbers) ||
 	    take_small(in, PRF_NOT_REACHED, &numbers.reach) ||
-	    read_exec_more(in, &numbers))
+	    read_exec_more(in, &numbers) || read_waits(in, &numbers))
 		return -1;
 	name = take_string(in);
 	reason = name ? take_string(in) : NULL;
@@ -255,6 +292,24 @@ static struct prf_exec *last_exec(struct in *in)
 	return in->prf->nr ? &in->prf->execs[in->prf->nr - 1] : NULL;
 }
 
+static uint32_t last_kind(const struct in *in)
+{
+	if (in->version == 1)
+		return PRF_ANONYMOUS;
+	return in->prf->flags & PRF_FLAG_WALL ? PRF_WAIT_IDLE :
+						PRF_KERNEL_TEXT;
+}
+
+/* Waits are in no file: their path says in which state, and all have one size. */
+static bool is_well_made(const struct prf_dso *dso, const char *path)
+{
+	enum prf_state state = prf_state_of(dso);
+
+	return state == PRF_ON_CPU ||
+		(!strcmp(path, prf_states[state].path) && !dso->pgoff &&
+		 !dso->build_id_len && dso->end - dso->start == PRF_WAIT_SIZE);
+}
+
 static int read_dso(struct in *in)
 {
 	struct prf_exec *exec = last_exec(in);
@@ -270,8 +325,7 @@ static int read_dso(struct in *in)
 	if (numbers.end <= numbers.start)
 		return fail(in, in->at - 8, "a DSO that ends before it begins");
 	numbers.pgoff = take64(in);
-	if (take_small(in, in->version == 1 ? PRF_ANONYMOUS : PRF_KERNEL_TEXT,
-		       &numbers.kind) ||
+	if (take_small(in, last_kind(in), &numbers.kind) ||
 	    take_small(in, PRF_BUILD_ID, &numbers.build_id_len))
 		return -1;
 	if (numbers.kind < PRF_PROGRAM)
@@ -281,6 +335,8 @@ static int read_dso(struct in *in)
 	path = take_string(in);
 	if (!path || take_padding(in))
 		return -1;
+	if (!is_well_made(&numbers, path))
+		return fail(in, in->at, "waits that look like a file");
 	dso = prf_add_dso(exec, path);
 	if (!dso)
 		return no_memory(in);
@@ -323,6 +379,8 @@ static int read_hist(struct in *in)
 	if (!dso->bucket_bytes ||
 	    dso->bucket_bytes & (dso->bucket_bytes - 1))
 		return fail(in, in->at - 4, "a size that is no power of two");
+	if (prf_state_of(dso) != PRF_ON_CPU && dso->bucket_bytes > 1)
+		return fail(in, in->at - 4, "waits that look like a file");
 	if (take_reserved(in))
 		return -1;
 	if ((in->size - in->at) % sizeof(struct prf_bucket))

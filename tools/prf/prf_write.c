@@ -11,9 +11,10 @@
 
 #include "prf/prf.h"
 
-/* An output file and the checksum of all bytes written so far. */
+/* An output file, its version, and the checksum of all bytes written so far. */
 struct out {
 	FILE *file;
+	uint32_t version;
 	uLong crc;
 };
 
@@ -55,7 +56,8 @@ static void put_run(struct out *out, const struct prf *prf)
 {
 	size_t size = strlen(prf->command) + 1;
 
-	put_header(out, PRF_RUN, PRF_RUN_SIZE, size);
+	put_header(out, PRF_RUN, out->version > 3 ? PRF_RUN_SIZE :
+						    PRF_RUN_SIZE_3, size);
 	put64(out, prf->start_unix_ns);
 	put64(out, prf->wall_ns);
 	put64(out, prf->period_ns);
@@ -66,6 +68,8 @@ static void put_run(struct out *out, const struct prf *prf)
 	put64(out, prf->cpu_ns);
 	put64(out, prf->withheld);
 	put64(out, prf->unfollowed);
+	if (out->version > 3)
+		put64(out, prf->unfollowed_threads);
 	put(out, prf->command, size);
 	pad(out, size);
 }
@@ -101,6 +105,16 @@ static void put_exec_counts(struct out *out, const struct prf_exec *exec)
 	put64(out, exec->unfollowed);
 }
 
+static void put_waits(struct out *out, const struct prf_exec *exec)
+{
+	int state;
+
+	if (out->version < 4)
+		return;
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		put64(out, exec->waits[state]);
+}
+
 static void put_exec(struct out *out, const struct prf_exec *exec)
 {
 	size_t name = strlen(exec->name) + 1;
@@ -108,7 +122,8 @@ static void put_exec(struct out *out, const struct prf_exec *exec)
 	size_t cgroup = strlen(exec->cgroup) + 1;
 	size_t size = name + reason + cgroup;
 
-	put_header(out, PRF_EXEC, PRF_EXEC_SIZE, size);
+	put_header(out, PRF_EXEC, out->version > 3 ? PRF_EXEC_SIZE :
+						     PRF_EXEC_SIZE_3, size);
 	put32(out, exec->pid);
 	put32(out, exec->ppid);
 	put_exec_counts(out, exec);
@@ -116,6 +131,7 @@ static void put_exec(struct out *out, const struct prf_exec *exec)
 	put32(out, exec->processes);
 	put64(out, exec->coarse);
 	put64(out, exec->unresolved);
+	put_waits(out, exec);
 	put(out, exec->name, name);
 	put(out, exec->reason, reason);
 	put(out, exec->cgroup, cgroup);
@@ -281,7 +297,12 @@ static bool fits(const struct prf *prf)
  */
 int prf_write(FILE *file, const struct prf *prf)
 {
-	struct out out = { .file = file, .crc = crc32_z(0, NULL, 0) };
+	struct out out = {
+		.file = file,
+		.version = prf->flags & PRF_FLAG_WALL ? PRF_VERSION :
+							PRF_VERSION_CPU,
+		.crc = crc32_z(0, NULL, 0),
+	};
 	bool chains = prf->flags & PRF_FLAG_CHAINS;
 	size_t i, j;
 
@@ -290,7 +311,7 @@ int prf_write(FILE *file, const struct prf *prf)
 		return -1;
 	}
 	put(&out, PRF_MAGIC, PRF_MAGIC_SIZE);
-	put32(&out, PRF_VERSION);
+	put32(&out, out.version);
 	put32(&out, 0);
 	put_run(&out, prf);
 	if (prf->host.name)

@@ -17,6 +17,8 @@
  * nodes gets its buckets, its ticks in the kernel and its coarse ticks from these.
  * "chains" says how the chains of so many ticks ended; without it, chains are
  * complete, or cut for lack of a table. "sites" says that callers are call sites.
+ * "wall" says that ticks fell while threads did not run, too; "waited" replaces the
+ * sums of these of the exec before it.
  *
  *	run PERIOD-NS COMMAND
  *	host CPUS ONLINE NAME RELEASE MACHINE
@@ -34,6 +36,8 @@
  *	node CALLER DSO OFFSET COUNT [BELOW]
  *	chains END TICKS
  *	sites
+ *	wall UNFOLLOWED-THREADS
+ *	waited RUNNABLE BLOCKED IDLE
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -227,6 +231,22 @@ static void make_chains(struct prf *prf, const char *line)
 	prf->chains[end] = ticks;
 }
 
+static void make_wall(struct prf *prf, const char *line)
+{
+	if (sscanf(line, "wall %" SCNu64, &prf->unfollowed_threads) != 1)
+		bad(line);
+	prf->flags |= PRF_FLAG_WALL;
+}
+
+static void make_waited(struct prf_exec *exec, const char *line)
+{
+	if (!exec ||
+	    sscanf(line, "waited %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   &exec->waits[PRF_RUNNABLE], &exec->waits[PRF_BLOCKED],
+		   &exec->waits[PRF_IDLE]) != 3)
+		bad(line);
+}
+
 static void make_line(struct prf *prf, const char *line)
 {
 	struct prf_exec *exec = prf->nr ? &prf->execs[prf->nr - 1] : NULL;
@@ -261,6 +281,10 @@ static void make_line(struct prf *prf, const char *line)
 		make_node(exec, line);
 	else if (!strncmp(line, "chains ", 7))
 		make_chains(prf, line);
+	else if (!strncmp(line, "wall ", 5))
+		make_wall(prf, line);
+	else if (!strncmp(line, "waited ", 7))
+		make_waited(exec, line);
 	else if (!strcmp(line, "sites\n"))
 		prf->flags |= PRF_FLAG_CALL_SITES;
 	else
@@ -308,18 +332,35 @@ static void make_from_nodes(struct prf *prf)
 	}
 }
 
+/* Sum up the ticks of DSOs: those of waits are not in what is counted. */
+static void reckon_dsos(struct prf_exec *exec)
+{
+	uint64_t waits[PRF_STATES] = { 0 }, ticks;
+	bool stated = prf_waits(exec);
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++) {
+		ticks = prf_dso_ticks(&exec->dsos[i]);
+		if (prf_state_of(&exec->dsos[i]) == PRF_ON_CPU)
+			exec->counted += ticks;
+		else
+			waits[prf_state_of(&exec->dsos[i])] += ticks;
+	}
+	if (!stated)
+		memcpy(exec->waits, waits, sizeof(waits));
+}
+
 /* Compute the sums, so that the stats are consistent. */
 static void reckon(struct prf *prf)
 {
-	size_t i, j;
+	size_t i;
 	int k;
 
 	for (i = 0; i < prf->nr; i++) {
 		struct prf_exec *exec = &prf->execs[i];
 
 		exec->counted = exec->kernel_count;
-		for (j = 0; j < exec->nr; j++)
-			exec->counted += prf_dso_ticks(&exec->dsos[j]);
+		reckon_dsos(exec);
 		exec->kernel = exec->kernel_count + exec->left_out;
 		if (exec->ticks)
 			continue;

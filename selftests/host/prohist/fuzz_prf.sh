@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # fuzz_prf.sh DIR: runs DIR/fuzz_prf for FUZZ_SECONDS with FUZZ_SEED, starting
-# from a valid file. Prints KTAP.
+# from valid files. Prints KTAP.
 
 set -u
 dir=$1
 rm -rf "$dir/corpus"
 mkdir -p "$dir/corpus"
-"$dir/seed" > "$dir/corpus/seed" || exit
+"$dir/seed" > "$dir/corpus/seed" && "$dir/seed" waits > "$dir/corpus/waits" || exit
 
 echo 'TAP version 13'
 echo '1..1'

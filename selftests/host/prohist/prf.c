@@ -632,6 +632,120 @@ TEST_F(prf, version_2)
 	EXPECT_EQ(0, try_with(self->data, self->size, 8, 2, 4));
 }
 
+/* Older readers know a profile without waits. */
+TEST_F(prf, version_3_without_waits)
+{
+	EXPECT_EQ(PRF_VERSION_CPU, self->data[8]);
+	free(self->data);
+	sample_waits(&self->prf);
+	self->data = sample_file(&self->prf, &self->size);
+	EXPECT_EQ(PRF_VERSION, self->data[8]);
+	EXPECT_EQ(0, try(self->data, self->size));
+	EXPECT_EQ(-1, try_with(self->data, self->size, 8, PRF_VERSION_CPU, 4));
+}
+
+TEST_F(prf, waits_are_written_and_read)
+{
+	const struct prf_exec *exec;
+	struct prf_error error;
+	struct prf prf;
+	int state;
+
+	free(self->data);
+	sample_waits(&self->prf);
+	self->data = sample_file(&self->prf, &self->size);
+	ASSERT_EQ(0, prf_read(self->data, self->size, &prf, &error)) {
+		TH_LOG("%s", error.text);
+	}
+	EXPECT_EQ(4, prf.unfollowed_threads);
+	exec = &prf.execs[0];
+	EXPECT_EQ(1044, exec->ticks);
+	EXPECT_EQ(306, prf_waits(exec));
+	ASSERT_EQ(6, exec->nr);
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++) {
+		const struct prf_dso *dso = &exec->dsos[2 + state];
+
+		EXPECT_EQ(100 + state, exec->waits[state]);
+		EXPECT_EQ(state, prf_state_of(dso));
+		ASSERT_EQ(1, dso->nr);
+		EXPECT_EQ(16 + state, dso->buckets[0].offset);
+		EXPECT_EQ(100 + state, dso->buckets[0].count);
+		ASSERT_EQ(1, dso->nr_symbols);
+		EXPECT_STREQ("read", dso->symbols[0].name);
+	}
+	prf_free(&prf);
+}
+
+/* What @change makes of a profile with waits is an error. */
+#define BAD_WAITS(change) \
+	do { \
+		struct prf bad; \
+		char *data; \
+		size_t size; \
+		sample_make(&bad); \
+		sample_waits(&bad); \
+		{ \
+			struct prf *run = &bad; \
+			struct prf_exec *exec = &bad.execs[0]; \
+			struct prf_dso *dso = &exec->dsos[3]; \
+			struct prf_node *node = &exec->nodes[8]; \
+			(void)run, (void)dso, (void)node; \
+			change; \
+		} \
+		data = sample_file(&bad, &size); \
+		EXPECT_EQ(-1, try(data, size)); \
+		free(data); \
+		prf_free(&bad); \
+	} while (0)
+
+/* No reader may take waits for a file, or for something that calls. */
+TEST_F(prf, bad_waits_are_errors)
+{
+	BAD_WAITS(strcpy(dso->path, "/etc/passw"));
+	BAD_WAITS(dso->path[1] = 'R');
+	BAD_WAITS(dso->kind = PRF_WAIT_BLOCKED);
+	BAD_WAITS(dso->kind = PRF_WAIT_IDLE + 1);
+	BAD_WAITS(dso->pgoff = 4096);
+	BAD_WAITS(dso->end--);
+	BAD_WAITS(dso->end++);
+	BAD_WAITS(dso->bucket_bytes = 2; node->offset = 16);
+	BAD_WAITS(dso->build_id_len = 20);
+	BAD_WAITS(exec->waits[PRF_IDLE] = PRF_MOST + 1);
+	BAD_WAITS(run->unfollowed_threads = PRF_MOST + 1);
+	BAD_WAITS(node->below = 1);
+	BAD_WAITS(prf_add_node(exec, 9, 0, 0, 0, 0));
+	BAD_WAITS(prf_add_node(exec, 9, PRF_NODE_KERNEL, 0, 0, 0));
+}
+
+/* Waits, and their flag, belong together. */
+TEST_F(prf, waits_without_the_flag_are_errors)
+{
+	size_t run, exec;
+
+	free(self->data);
+	sample_waits(&self->prf);
+	self->data = sample_file(&self->prf, &self->size);
+	run = payload(self->data, PRF_RUN);
+	exec = payload(self->data, PRF_EXEC);
+	EXPECT_EQ(0, try_with(self->data, self->size, exec + 120, 0, 8));
+	EXPECT_EQ(-1, try_with(self->data, self->size, run + 28,
+			       self->prf.flags & ~PRF_FLAG_WALL, 4));
+}
+
+TEST_F(prf, waits_damaged_with_the_right_checksum_do_no_harm)
+{
+	size_t at;
+	int bits;
+
+	free(self->data);
+	sample_waits(&self->prf);
+	self->data = sample_file(&self->prf, &self->size);
+	for (at = 0; at < self->size - 16; at++)
+		for (bits = 1; bits < 256; bits <<= 1)
+			try_with(self->data, self->size, at,
+				 (self->data[at] ^ bits) & 0xff, 1);
+}
+
 TEST_F(prf, every_truncation_is_an_error)
 {
 	size_t size;
@@ -683,11 +797,12 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	EXPECT_EQ(-1, try_with(self->data, self->size, at, number, bytes))
 	EXPECT_EQ(0, try_with(self->data, self->size, run, 1, 8));
 	BAD(8, 0, 4);
-	BAD(8, 4, 4);
+	BAD(8, PRF_VERSION, 4);
+	BAD(8, PRF_VERSION + 1, 4);
 	BAD(12, 1, 4);
 	BAD(run + 24, 0, 4);
 	BAD(run + 24, 4, 4);
-	BAD(run + 28, PRF_FLAGS + 1, 4);
+	BAD(run + 28, PRF_FLAGS_3 + 1, 4);
 	BAD(run + 32, 3, 4);
 	BAD(run + 48, PRF_MOST + 1, 8);
 	BAD(run + 56, PRF_MOST + 1, 8);
@@ -703,7 +818,7 @@ TEST_F(prf, numbers_without_meaning_are_errors)
 	BAD(dso - 8, PRF_HIST, 4);
 	BAD(dso + 8, 0x401000, 8);
 	BAD(dso + 24, 0, 4);
-	BAD(dso + 24, 7, 4);
+	BAD(dso + 24, PRF_WAIT_RUNNABLE, 4);
 	BAD(dso + 28, 33, 4);
 	BAD(hist, 0, 4);
 	BAD(hist, 3, 4);

@@ -143,6 +143,31 @@ static inline void sample_make(struct prf *prf)
 	sample_names(prf);
 }
 
+/* Add waits of each state to the first exec. */
+static inline void sample_waits(struct prf *prf)
+{
+	struct prf_exec *exec = &prf->execs[0];
+	int state;
+
+	prf->flags |= PRF_FLAG_WALL;
+	prf->unfollowed_threads = 4;
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++) {
+		struct prf_dso *dso = prf_add_dso(exec, prf_states[state].path);
+
+		if (!dso)
+			abort();
+		dso->kind = PRF_WAIT_RUNNABLE + state - PRF_RUNNABLE;
+		dso->start = (uint64_t)state << 40;
+		dso->end = dso->start + PRF_WAIT_SIZE;
+		exec->waits[state] = 100 + state;
+		if (prf_add_bucket(dso, 16 + state, 100 + state) ||
+		    prf_add_symbol(dso, 16 + state, 17 + state, "read") ||
+		    !prf_add_node(exec, 2, exec->nr - 1, 16 + state,
+				  100 + state, 0))
+			abort();
+	}
+}
+
 /* Return: the file's contents, which the caller must free. */
 static inline char *sample_file(const struct prf *prf, size_t *size)
 {
