@@ -56,7 +56,8 @@ static void print_listing(const struct term *term, struct listing *listing)
 		       bucket->count, listing->base + bucket->offset,
 		       100.0 * so_far / listing->all,
 		       100.0 * bucket->count / listing->all);
-		term_bar(term, width, bucket->count, listing->most);
+		term_bar(term, width, bucket->count, listing->most,
+			 TERM_GREEN);
 		putchar('\n');
 	}
 }

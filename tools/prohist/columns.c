@@ -33,6 +33,10 @@ static const struct column {
 	[COLUMN_TOTAL] = { "total", "total", 0, 8 },
 	[COLUMN_SO_FAR] = { "so-far", "so far", 0, 8 },
 	[COLUMN_TIME] = { "time", "seconds", 0, 11 },
+	[COLUMN_CPU] = { "cpu", "on CPU", 0, 9 },
+	[COLUMN_RUNNABLE] = { "runnable", "runnable", 0, 10 },
+	[COLUMN_BLOCKED] = { "blocked", "blocked", 0, 9 },
+	[COLUMN_IDLE] = { "idle", "idle", 0, 9 },
 	[COLUMN_BAR] = { "bar", "", 0, 0 },
 	[COLUMN_CGROUP] = { "cgroup", "cgroup", ROW_CGROUP, 0 },
 	[COLUMN_COMM] = { "comm", "program", ROW_COMM, 0 },
@@ -62,6 +66,44 @@ const char *column_name(enum column_id id)
 unsigned int column_key(enum column_id id)
 {
 	return known[id].key;
+}
+
+/** column_state_ns() - time of a row in the state that a column shows */
+double column_state_ns(enum column_id id, const struct row *row)
+{
+	return row->states[PRF_ON_CPU + (id - COLUMN_CPU)];
+}
+
+/**
+ * columns_states() - add the columns of states
+ * @ids: where to put them
+ * @sum: the sum; without waits, there are no such columns
+ *
+ * Return: the end of @ids.
+ */
+enum column_id *columns_states(enum column_id *ids, const struct sum *sum)
+{
+	if (!sum->wall)
+		return ids;
+	*ids++ = COLUMN_CPU;
+	*ids++ = COLUMN_RUNNABLE;
+	*ids++ = COLUMN_BLOCKED;
+	if (sum->classes[SUM_IDLE])
+		*ids++ = COLUMN_IDLE;
+	return ids;
+}
+
+/** state_colour() - colour of what threads did at the ticks of a DSO */
+enum term_colour state_colour(const struct sum_dso *dso)
+{
+	static const enum term_colour colours[PRF_STATES] = {
+		[PRF_ON_CPU] = TERM_GREEN,
+		[PRF_RUNNABLE] = TERM_YELLOW,
+		[PRF_BLOCKED] = TERM_BLUE,
+		[PRF_IDLE] = TERM_GREY,
+	};
+
+	return colours[sum_state(dso->class)];
 }
 
 static const char *text_of(enum column_id id, const struct row *row)
@@ -179,6 +221,13 @@ static void print_number(const struct columns *columns, enum column_id id,
 	case COLUMN_TIME:
 		printf("%*.3f", width, row->ns / 1e9);
 		break;
+	case COLUMN_CPU:
+	case COLUMN_RUNNABLE:
+	case COLUMN_BLOCKED:
+	case COLUMN_IDLE:
+		printf("%*.1f %%", width - 2,
+		       sum_percent(sum, column_state_ns(id, row)));
+		break;
 	case COLUMN_PID:
 		printf("%*" PRIu32, width, row->pid);
 		break;
@@ -221,7 +270,9 @@ void columns_print(struct columns *columns, const struct row *row)
 		if (*id == COLUMN_BAR) {
 			printf("  ");
 			width = term_bar(columns->term, columns->width[*id],
-					 row->ns, columns->most);
+					 row->ns, columns->most,
+					 row->dso ? state_colour(row->dso) :
+						    TERM_GREEN);
 			printf("%*s", width, "");
 		} else if (known[*id].width) {
 			print_number(columns, *id, row);

@@ -16,6 +16,10 @@ enum column_id {
 	COLUMN_TOTAL,
 	COLUMN_SO_FAR,
 	COLUMN_TIME,
+	COLUMN_CPU,
+	COLUMN_RUNNABLE,
+	COLUMN_BLOCKED,
+	COLUMN_IDLE,
 	COLUMN_BAR,
 	COLUMN_CGROUP,
 	COLUMN_COMM,
@@ -52,6 +56,9 @@ struct columns {
 enum column_id column_of(const char *name);
 const char *column_name(enum column_id id);
 unsigned int column_key(enum column_id id);
+double column_state_ns(enum column_id id, const struct row *row);
+enum column_id *columns_states(enum column_id *ids, const struct sum *sum);
+enum term_colour state_colour(const struct sum_dso *dso);
 void columns_heading(struct columns *columns, const struct rows *rows);
 void columns_print(struct columns *columns, const struct row *row);
 void columns_more(const struct columns *columns, size_t nr);

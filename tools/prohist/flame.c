@@ -151,6 +151,7 @@ void flame_add(struct flame *flame, const struct tree *tree, int side)
 		places[i] = get_frame(flame, places[node->caller],
 				      function->name,
 				      tree_dso(tree, function));
+		flame->frames[places[i]].state = tree_state(tree, function);
 		flame->frames[places[i]].self_ns[side] += node->ns;
 	}
 	free(places);
@@ -403,7 +404,7 @@ static struct flame_dso *get_dso(struct flame_dso **list, size_t *nr,
 	return &(*list)[(*nr)++];
 }
 
-/* Those with the most time have colours of their own. */
+/* Those with the most time have colours of their own; states have theirs. */
 static void choose_dsos(struct flame *flame)
 {
 	struct flame_dso *list = NULL;
@@ -412,7 +413,10 @@ static void choose_dsos(struct flame *flame)
 	for (i = 0; i < flame->nr; i++) {
 		const struct flame_frame *frame = &flame->frames[i];
 
-		if (frame->dso)
+		if (frame->state != PRF_ON_CPU)
+			flame->states[frame->state] +=
+				frame->self_ns[flame->wide];
+		else if (frame->dso)
 			get_dso(&list, &nr, frame->dso)->ns +=
 				frame->self_ns[flame->wide];
 	}
@@ -496,12 +500,14 @@ int flame_change(const struct flame *flame, const struct flame_frame *frame)
 	return change < 0 ? -strength : strength;
 }
 
-/** flame_colour() - index of the colour of a frame by its DSO */
+/** flame_colour() - index of the colour of a frame by its DSO, or by its state */
 unsigned int flame_colour(const struct flame *flame,
 			  const struct flame_frame *frame)
 {
 	unsigned int i;
 
+	if (frame->state != PRF_ON_CPU)
+		return FLAME_WAITS + frame->state - PRF_RUNNABLE;
 	for (i = 1; frame->dso && i < FLAME_DSOS && flame->dsos[i].name; i++)
 		if (!strcmp(frame->dso, flame->dsos[i].name))
 			return i;
@@ -509,14 +515,14 @@ unsigned int flame_colour(const struct flame *flame,
 }
 
 /**
- * flame_legend() - the DSOs that have colours, what has more time first
+ * flame_legend() - what has colours: DSOs, what has more time first; then states
  * @flame: the frames, after flame_finish()
- * @keys: receives them; those that share a colour are last, as one
+ * @keys: receives them; the last DSO is those that share a colour, as one
  *
  * Return: their number.
  */
 size_t flame_legend(const struct flame *flame,
-		    struct flame_key keys[FLAME_DSOS])
+		    struct flame_key keys[FLAME_COLOURS])
 {
 	double all = flame->frames->ns[flame->wide];
 	size_t nr = 0, i;
@@ -532,6 +538,13 @@ size_t flame_legend(const struct flame *flame,
 				.percent = 100 * dso->ns / all,
 			};
 	}
+	for (i = PRF_RUNNABLE; i < PRF_STATES; i++)
+		if (flame->states[i] > 0)
+			keys[nr++] = (struct flame_key){
+				.colour = FLAME_WAITS + i - PRF_RUNNABLE,
+				.name = prf_states[i].name,
+				.percent = 100 * flame->states[i] / all,
+			};
 	return nr;
 }
 

@@ -15,6 +15,10 @@
 /* DSOs with a colour of their own; the others share the first one. */
 #define FLAME_DSOS	8
 
+/* Behind these are the colours of waits, by their state */
+#define FLAME_WAITS	FLAME_DSOS
+#define FLAME_COLOURS	(FLAME_WAITS + PRF_STATES - PRF_RUNNABLE)
+
 /* Parent of the frame of everything */
 #define FLAME_NONE	UINT32_MAX
 
@@ -22,6 +26,7 @@
  * struct flame_frame - a function in one chain of callers
  * @name: its name; NULL if it stands for frames that are too narrow
  * @dso: name of its DSO; NULL of a program, or of everything
+ * @state: what threads do in it
  * @parent: index of its caller, which is before it, or FLAME_NONE
  * @depth: number of frames that called it
  * @merged: number of frames that it stands for
@@ -33,6 +38,7 @@
 struct flame_frame {
 	const char *name;
 	const char *dso;
+	enum prf_state state;
 	uint32_t parent;
 	uint32_t depth;
 	uint32_t merged;
@@ -54,7 +60,7 @@ struct flame_dso {
 /**
  * struct flame_key - an entry of the legend
  * @colour: as of flame_colour()
- * @name: name of the DSO, or "other DSOs"
+ * @name: name of the DSO, or "other DSOs", or name of the state of waits
  * @percent: its part of the CPU time on the side that gives the width
  */
 struct flame_key {
@@ -68,6 +74,7 @@ struct flame_key {
  * @diff: the comparison, of which it has both sides; NULL if there is one profile
  * @sum: sum of the only profile, or NULL
  * @wide: the side that gives the width: 0, or with @diff 1
+ * @wall: the profiles have waits
  * @nr: number of frames
  * @frames: the frames; after flame_finish() each before what it calls, and what
  *	has more time first
@@ -77,6 +84,8 @@ struct flame_key {
  * @gone_ns: CPU time before of frames that have none after, in ns
  * @critical: standard errors of a change from which it is beyond chance
  * @dsos: DSOs with colours
+ * @states: by enum prf_state, the time of waits on the side that gives the width,
+ *	in ns
  * @sums: sums of each side with callers, of flame_add_runs()
  * @slots: number of @table, a power of two
  * @table: finds frames by hash; private to flame.c
@@ -85,6 +94,7 @@ struct flame {
 	const struct diff *diff;
 	const struct sum *sum;
 	int wide;
+	bool wall;
 	size_t nr;
 	struct flame_frame *frames;
 	uint32_t deepest;
@@ -93,6 +103,7 @@ struct flame {
 	double gone_ns;
 	double critical;
 	struct flame_dso dsos[FLAME_DSOS];
+	double states[PRF_STATES];
 	struct sum sums[2];
 	size_t slots;
 	uint32_t *table;
@@ -109,7 +120,7 @@ int flame_change(const struct flame *flame, const struct flame_frame *frame);
 unsigned int flame_colour(const struct flame *flame,
 			  const struct flame_frame *frame);
 size_t flame_legend(const struct flame *flame,
-		    struct flame_key keys[FLAME_DSOS]);
+		    struct flame_key keys[FLAME_COLOURS]);
 void flame_free(struct flame *flame);
 
 #endif /* FLAME_H */

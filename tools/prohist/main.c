@@ -38,6 +38,22 @@ static void say_missing(const struct sum *sum)
 		      programs, programs == 1 ? " was" : "s were");
 }
 
+/* By default, all but waits that are so long that a thread had nothing to do. */
+static unsigned int states_of(const struct options *options,
+			      const struct runs *runs)
+{
+	size_t waiting = count_waiting(runs->list, runs->nr);
+
+	if (options->selection.states)
+		return options->selection.states;
+	if (options->diff && waiting && waiting < runs->nr)
+		term_warn("not all profiles have waits: comparing the time on a CPU");
+	if (options->fail_over > 0 ||
+	    (options->diff && waiting < runs->nr))
+		return 1u << PRF_ON_CPU;
+	return ((1u << PRF_STATES) - 1) & ~(1u << PRF_IDLE);
+}
+
 /* Remove from the runs all that the user did not select. */
 static int select_ticks(const struct options *options, struct runs *runs)
 {
@@ -45,7 +61,8 @@ static int select_ticks(const struct options *options, struct runs *runs)
 	struct sum sum = { .callers = true };
 	int result;
 
-	if (select_execs(selection, runs->list, runs->nr))
+	if (select_execs(selection, runs->list, runs->nr) ||
+	    select_states(states_of(options, runs), runs->list, runs->nr))
 		return -1;
 	/* These formats show a DSO beside the others */
 	if (!(options->format->flags & FORMAT_DSO) &&

@@ -19,6 +19,8 @@
 #define TOP	30
 #define TREE_TOP	100
 
+#define ALL_STATES	((1u << PRF_STATES) - 1)
+
 /* Maximum of --fail-over */
 #define MOST_PERCENT	1000.0
 
@@ -82,11 +84,13 @@ enum {
 	OPTION_FAIL_OVER,
 	OPTION_FIELDS,
 	OPTION_HTML,
+	OPTION_IDLE,
 	OPTION_INLINE,
 	OPTION_NAMES,
 	OPTION_NO_PAGER,
 	OPTION_PID,
 	OPTION_SORT,
+	OPTION_STATE,
 	OPTION_STATS,
 	OPTION_SYMBOL,
 	OPTION_TREE,
@@ -119,7 +123,8 @@ static const char help[] =
 	"                             csv)\n"
 	"      --fields=FIELD[,FIELD]...\n"
 	"                             print these columns: ticks, percent, error, total,\n"
-	"                             so-far, time, bar, or a KEY (text, csv)\n"
+	"                             so-far, time, bar, cpu, runnable, blocked, idle,\n"
+	"                             or a KEY (text, csv)\n"
 	"      --stats                show what became of all ticks, and chains (text)\n"
 	"      --comm=NAME            report only programs of this name\n"
 	"      --pid=PID              report only the process PID\n"
@@ -129,6 +134,11 @@ static const char help[] =
 	"                             most ticks\n"
 	"      --symbol=FUNCTION      report only FUNCTION and, if the profile has chains\n"
 	"                             of callers, what it called\n"
+	"      --state=STATE[,STATE]...\n"
+	"                             of a profile of profil --wall, report only the time\n"
+	"                             in these states: cpu, runnable, blocked, idle\n"
+	"      --idle                 of such a profile, report waits of a second and\n"
+	"                             longer, too\n"
 	"  -o, --output=FILE          write to FILE (default standard output)\n"
 	"      --inline               show inlined functions and their callers\n"
 	"      --names=STYLE          print C++ and Rust names short, long or as default\n"
@@ -229,6 +239,31 @@ static int parse_fields(struct options *options, char *words)
 	return parse_columns("--fields", words, options->fields);
 }
 
+static int parse_state(struct options *options, const char *word)
+{
+	int state;
+
+	for (state = 0; state < PRF_STATES; state++)
+		if (!strcmp(word, prf_states[state].name)) {
+			options->selection.states |= 1u << state;
+			return 0;
+		}
+	fprintf(stderr,
+		"prohist: unknown state '%s': use cpu, runnable, blocked or idle\nTry 'prohist --help'.\n",
+		word);
+	return -1;
+}
+
+static int parse_states(struct options *options, char *words)
+{
+	char *word;
+
+	while ((word = strsep(&words, ",")))
+		if (parse_state(options, word))
+			return -1;
+	return 0;
+}
+
 static int parse_pid(struct options *options, const char *word)
 {
 	uint64_t pid;
@@ -280,6 +315,11 @@ static int parse_option(struct options *options, int letter)
 		return 0;
 	case OPTION_SORT:
 		return parse_keys(options, optarg);
+	case OPTION_STATE:
+		return parse_states(options, optarg);
+	case OPTION_IDLE:
+		options->idle = true;
+		return 0;
 	case OPTION_STATS:
 		options->stats = true;
 		return 0;
@@ -373,6 +413,8 @@ static int check_diff(const struct options *options)
 	/* These hide ticks of a program, but not their CPU time */
 	if (selection->dsos.nr || selection->symbols.nr)
 		return options_wrong("--fail-over judges whole programs: give no --dso and no --symbol");
+	if (selection->states)
+		return options_wrong("--fail-over judges the CPU time: give no --state and no --idle");
 	if (!(options->format->flags & FORMAT_VERDICT))
 		return works_only("--fail-over works", FORMAT_VERDICT);
 	return 0;
@@ -437,6 +479,9 @@ static int check(struct options *options)
 
 	if (problem)
 		return options_wrong(problem);
+	if (options->idle)
+		options->selection.states |= options->selection.states ?
+			1u << PRF_IDLE : ALL_STATES;
 	if (options->buckets + !!options->view +
 	    (options->diff || options->format != formats) > 1)
 		return options_wrong(EXCLUSIVE);
@@ -468,6 +513,7 @@ int options_parse(struct options *options, int argc, char **argv)
 		{ "format", required_argument, NULL, 'f' },
 		{ "lines", no_argument, NULL, 'l' },
 		{ "html", no_argument, NULL, OPTION_HTML },
+		{ "idle", no_argument, NULL, OPTION_IDLE },
 		{ "top", required_argument, NULL, 'n' },
 		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
 		{ "comm", required_argument, NULL, OPTION_COMM },
@@ -476,6 +522,7 @@ int options_parse(struct options *options, int argc, char **argv)
 		{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
 		{ "pid", required_argument, NULL, OPTION_PID },
 		{ "sort", required_argument, NULL, OPTION_SORT },
+		{ "state", required_argument, NULL, OPTION_STATE },
 		{ "stats", no_argument, NULL, OPTION_STATS },
 		{ "symbol", required_argument, NULL, OPTION_SYMBOL },
 		{ "tree", no_argument, NULL, OPTION_TREE },
@@ -511,5 +558,5 @@ bool options_are_plain(const struct options *options)
 		!options->has_fields && !selection->comms.nr &&
 		!selection->pids.nr && !selection->cgroups.nr &&
 		!selection->dsos.nr &&
-		!selection->symbols.nr;
+		!selection->symbols.nr && !selection->states;
 }

@@ -60,6 +60,7 @@ struct format {
  * @debuginfod: --debuginfod
  * @diff: --diff
  * @inlined: --inline
+ * @idle: --idle
  * @fail_over: --fail-over, as a fraction; 0 if not given
  * @no_pager: --no-pager
  * @keys: ROW_*: what --sort and --fields name
@@ -80,6 +81,7 @@ struct options {
 	bool debuginfod;
 	bool diff;
 	bool inlined;
+	bool idle;
 	double fail_over;
 	bool no_pager;
 	unsigned int keys;

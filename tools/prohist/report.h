@@ -72,6 +72,7 @@ int diff_json(const struct diff *diff);
 int diff_html(const struct diff *diff);
 
 void print_summary(const struct term *term, const struct sum *sum, bool stats);
+void print_where(const struct sum_dso *dso);
 void print_buckets(const struct term *term, const struct prf *prf);
 int print_dos(const struct term *term, const struct dos_prf *dos);
 

@@ -57,10 +57,13 @@ bool rows_have_totals(const struct sum *sum, unsigned int keys)
 static void append(struct rows *rows, struct row row)
 {
 	struct row *last = rows->nr ? &rows->list[rows->nr - 1] : NULL;
+	size_t i;
 
 	if (last && !by_keys(last, &row)) {
 		last->ticks += row.ticks;
 		last->ns += row.ns;
+		for (i = 0; i < PRF_STATES; i++)
+			last->states[i] += row.states[i];
 	} else {
 		rows->list[rows->nr++] = row;
 	}
@@ -86,6 +89,8 @@ static void add_sample(struct rows *rows, const struct sum *sum,
 		row.symbol = rows_have_totals(sum, keys) ?
 			sum_innermost(&dso->pieces[sample->piece]) :
 			dso->pieces[sample->piece].label;
+	if (!rows_have_totals(sum, keys))
+		row.states[sum_state(dso->class)] = row.ns;
 	rows->list = one_more(rows->list, rows->nr, sizeof(row));
 	append(rows, row);
 }
@@ -172,6 +177,15 @@ static bool is_outermost(const struct tree *tree, uint32_t node,
 	return !node;
 }
 
+static void add_total(struct row *row, const struct tree_node *node)
+{
+	size_t i;
+
+	row->total_ns += node->total_ns;
+	for (i = 0; i < PRF_STATES; i++)
+		row->states[i] += node->states[i];
+}
+
 /* Add the time of what each group called: that counts once. */
 static void add_totals(struct rows *rows, const struct tree *tree,
 		       unsigned int keys)
@@ -182,7 +196,7 @@ static void add_totals(struct rows *rows, const struct tree *tree,
 	while ((node = tree_next(tree, node))) {
 		row = of[tree->nodes[node].function];
 		if (row && is_outermost(tree, node, of))
-			row->total_ns += tree->nodes[node].total_ns;
+			add_total(row, &tree->nodes[node]);
 	}
 	free(of);
 }

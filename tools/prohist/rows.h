@@ -24,6 +24,7 @@
  * @ticks: ticks of the group
  * @ns: their CPU time: each counts the period of its file
  * @total_ns: that of the ticks in it and in what it called, if rows have totals
+ * @states: by enum prf_state, that of @total_ns, or without totals of @ns
  */
 struct row {
 	const char *cgroup;
@@ -34,6 +35,7 @@ struct row {
 	uint64_t ticks;
 	double ns;
 	double total_ns;
+	double states[PRF_STATES];
 };
 
 /**

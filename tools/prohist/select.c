@@ -4,7 +4,7 @@
  *
  * What is not selected is removed from the runs before any format sees them:
  * execs as a whole, and the buckets of DSOs and functions, whose ticks stay in
- * the summary as unselected. Nodes of chains stay without those ticks, as they may
+ * the summary as unselected, or, if they are waits, as hidden. Nodes of chains stay without those ticks, as they may
  * have called what is selected.
  */
 #include <err.h>
@@ -186,6 +186,34 @@ static void hide(struct prf_exec *exec, uint64_t *from, uint64_t ticks)
 	exec->unselected += ticks;
 }
 
+/* Hide ticks that were in the buckets of a DSO. */
+static void hide_buckets(struct prf_exec *exec, const struct prf_dso *dso,
+			 uint64_t ticks)
+{
+	enum prf_state state = prf_state_of(dso);
+
+	if (state == PRF_ON_CPU)
+		hide(exec, &exec->counted, ticks);
+	else
+		exec->hidden[state] += ticks;
+}
+
+static void hide_dso(struct prf_exec *exec, struct prf_dso *dso)
+{
+	hide_buckets(exec, dso, prf_dso_ticks(dso));
+	dso->nr = 0;
+}
+
+/* Hide the ticks of a node, which are in its bucket, too. */
+static void hide_node(struct prf_exec *exec, struct prf_node *node)
+{
+	if (node->dso == PRF_NODE_KERNEL)
+		hide(exec, &exec->counted, node->count);
+	else
+		hide_buckets(exec, &exec->dsos[node->dso], node->count);
+	node->count = 0;
+}
+
 /* Hide the ticks of all outcomes that are in one place. */
 static void hide_place(struct prf_exec *exec, enum prf_place place)
 {
@@ -198,17 +226,21 @@ static void hide_place(struct prf_exec *exec, enum prf_place place)
 			     prf_have(exec, outcome));
 }
 
+static void hide_kernel(struct prf_exec *exec)
+{
+	hide(exec, &exec->counted, exec->kernel_count);
+	hide_place(exec, PRF_IN_KERNEL);
+	exec->kernel_count = 0;
+}
+
 /* Hide the ticks that have no DSO, but a name in place of one. */
 static void select_whole(struct search *search, struct prf_exec *exec,
 			 bool (*called)(const void *thing, const char *name),
 			 const void *kernel, const void *elsewhere)
 {
 	if (exec->kernel_count + prf_placed(exec, PRF_IN_KERNEL) &&
-	    !matches(search, called, kernel)) {
-		hide(exec, &exec->counted, exec->kernel_count);
-		hide_place(exec, PRF_IN_KERNEL);
-		exec->kernel_count = 0;
-	}
+	    !matches(search, called, kernel))
+		hide_kernel(exec);
 	if (prf_placed(exec, PRF_ELSEWHERE) &&
 	    !matches(search, called, elsewhere))
 		hide_place(exec, PRF_ELSEWHERE);
@@ -235,6 +267,50 @@ static void clear_nodes(struct prf_exec *exec)
 	}
 }
 
+static void select_states_in(struct prf_exec *exec, unsigned int states)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		if (!(states & 1u << prf_state_of(&exec->dsos[i])))
+			hide_dso(exec, &exec->dsos[i]);
+	if (!(states & 1u << PRF_ON_CPU)) {
+		hide_kernel(exec);
+		hide_place(exec, PRF_ELSEWHERE);
+	}
+	clear_nodes(exec);
+}
+
+/** count_waiting() - number of runs whose ticks fell while threads waited, too */
+size_t count_waiting(const struct prf *runs, size_t nr)
+{
+	size_t waiting = 0, i;
+
+	for (i = 0; i < nr; i++)
+		waiting += !!(runs[i].flags & PRF_FLAG_WALL);
+	return waiting;
+}
+
+/**
+ * select_states() - remove the ticks of other states
+ * @states: bits of enum prf_state
+ *
+ * Return: 0, or -1 after reporting that there are no waits in the runs.
+ */
+int select_states(unsigned int states, struct prf *runs, size_t nr)
+{
+	size_t waiting = count_waiting(runs, nr), i, j;
+
+	if (!(states & 1u << PRF_ON_CPU) && !waiting) {
+		term_warn("the profile has no waits: profil --wall records them");
+		return -1;
+	}
+	for (i = 0; i < nr && waiting; i++)
+		for (j = 0; j < runs[i].nr; j++)
+			select_states_in(&runs[i].execs[j], states);
+	return 0;
+}
+
 static void select_in_exec(struct search *search, struct prf_exec *exec)
 {
 	const struct prf_dso kernel = { .path = "[kernel]" };
@@ -246,8 +322,7 @@ static void select_in_exec(struct search *search, struct prf_exec *exec)
 
 		if (!dso->nr || matches(search, dso_called, dso))
 			continue;
-		hide(exec, &exec->counted, prf_dso_ticks(dso));
-		dso->nr = 0;
+		hide_dso(exec, dso);
 	}
 	select_whole(search, exec, dso_called, &kernel, &elsewhere);
 	clear_nodes(exec);
@@ -296,7 +371,7 @@ static void select_buckets(struct search *search, struct prf_exec *exec,
 			    sum_innermost(&dso->pieces[piece])))
 			mapping->buckets[kept++] = bucket;
 		else
-			hide(exec, &exec->counted, bucket.count);
+			hide_buckets(exec, mapping, bucket.count);
 	}
 	mapping->nr = kept;
 }
@@ -346,10 +421,8 @@ static uint64_t select_nodes(struct search *search, const struct sum *sum,
 			matches_node(search, sum, run, exec, node, true);
 		if (node->caller && node->caller != PRF_CUT)
 			wanted[i] = wanted[node->caller - 1];
-		if (!match && !wanted[i]) {
-			hide(exec, &exec->counted, node->count);
-			node->count = 0;
-		}
+		if (!match && !wanted[i])
+			hide_node(exec, node);
 		wanted[i] |= through && calls;
 		if (!wanted[i] && node->below &&
 		    !matches(search, symbol_called, "[elsewhere]"))

@@ -24,6 +24,7 @@ struct names {
  * @cgroups: paths of cgroups
  * @dsos: DSOs: paths, or their ends after a slash
  * @symbols: functions: demangled names, with parameters or without
+ * @states: bits of enum prf_state, or 0 for the default
  */
 struct selection {
 	struct names comms;
@@ -31,12 +32,15 @@ struct selection {
 	struct names cgroups;
 	struct names dsos;
 	struct names symbols;
+	unsigned int states;
 };
 
 void names_add(struct names *names, char *name);
 void selection_free(struct selection *selection);
 int select_execs(const struct selection *selection, struct prf *runs,
 		 size_t nr);
+size_t count_waiting(const struct prf *runs, size_t nr);
+int select_states(unsigned int states, struct prf *runs, size_t nr);
 int select_dsos(const struct selection *selection, struct prf *runs, size_t nr);
 int select_symbols(const struct selection *selection, struct prf *runs,
 		   size_t nr, const struct sum *sum);

@@ -22,6 +22,12 @@ static enum sum_class class_of(uint32_t kind)
 		return SUM_OTHER;
 	case PRF_KERNEL_TEXT:
 		return SUM_KERNEL;
+	case PRF_WAIT_RUNNABLE:
+		return SUM_RUNNABLE;
+	case PRF_WAIT_BLOCKED:
+		return SUM_BLOCKED;
+	case PRF_WAIT_IDLE:
+		return SUM_IDLE;
 	default:
 		return SUM_LIBRARIES;
 	}
@@ -189,6 +195,9 @@ static void add_mapping(struct sum *sum, const struct prf *run,
 {
 	struct sum_dso *dso = get_dso(sum, class_of(mapping->kind),
 				      mapping);
+	enum prf_state state = prf_state_of(mapping);
+	uint64_t *ticks = state == PRF_ON_CPU ? &sum->bucket_ticks :
+						&sum->waits[state];
 	struct sum_bucket new;
 	size_t i;
 
@@ -202,7 +211,7 @@ static void add_mapping(struct sum *sum, const struct prf *run,
 		new.ticks = bucket->count;
 		new.ns = (double)bucket->count * run->period_ns;
 		add_bucket(sum, dso, &new);
-		sum->bucket_ticks += bucket->count;
+		*ticks += bucket->count;
 	}
 	for (i = 0; i < nr; i++) {
 		new = bucket_at(dso, run, mapping, callers[i].offset, true);
@@ -279,6 +288,10 @@ static void add_exec(struct sum *sum, const struct prf *run,
 	numbers->ticks += exec->ticks;
 	numbers->kernel += exec->kernel;
 	numbers->unfollowed += exec->unfollowed;
+	for (i = 0; i < PRF_STATES; i++) {
+		numbers->waits[i] += exec->waits[i];
+		numbers->hidden[i] += exec->hidden[i];
+	}
 	add_mappings(sum, run, exec);
 	sum->bucket_ticks += exec->kernel_count;
 	add_whole(sum, SUM_KERNEL,
@@ -323,6 +336,8 @@ void sum_add(struct sum *sum, const struct prf *prf)
 		sum->user_only = true;
 	if (prf->flags & PRF_FLAG_RECORDS_LOST)
 		sum->records_lost = true;
+	if (prf->flags & PRF_FLAG_WALL)
+		sum->wall = true;
 	if (prf->kernel_unknown)
 		sum->kernel_unknown = true;
 	add_ends(sum, prf);
@@ -335,6 +350,7 @@ void sum_add(struct sum *sum, const struct prf *prf)
 		numbers->cpu_ns = cpu_ns + prf->cpu_ns;
 	numbers->unfollowed += prf->unfollowed;
 	sum->withheld += prf->withheld;
+	sum->unfollowed_threads += prf->unfollowed_threads;
 	sum->time_ns += (double)(numbers->ticks - before) * prf->period_ns;
 	sum->period_ns = numbers->ticks ? sum->time_ns / numbers->ticks :
 					  prf->period_ns;
@@ -563,7 +579,8 @@ static double untimed_beside(const struct sum *sum, double ns)
  */
 double sum_untimed(const struct sum *sum)
 {
-	return untimed_beside(sum, sum->placed_ns + sum->period_ns *
+	return untimed_beside(sum, sum_states_ns(sum, PRF_ON_CPU) +
+			      sum->period_ns *
 			      prf_placed(&sum->numbers, PRF_UNSELECTED));
 }
 
@@ -576,6 +593,9 @@ bool sum_adds_up(const struct sum *sum)
 
 	for (i = 0; i < PRF_OUTCOMES; i++)
 		ticks += prf_have(numbers, &prf_outcomes[i]);
+	for (i = 0; i < PRF_STATES; i++)
+		if (numbers->waits[i] != sum->waits[i] + numbers->hidden[i])
+			return false;
 	return numbers->ticks == ticks && numbers->counted == sum->bucket_ticks;
 }
 
@@ -640,23 +660,70 @@ double sum_error(const struct sum *sum, double ns)
 	return 100 * fmin(error, 1);
 }
 
+/** sum_state() - what threads did at the ticks of a class */
+enum prf_state sum_state(enum sum_class class)
+{
+	return class < SUM_CPU_CLASSES ? PRF_ON_CPU :
+		PRF_RUNNABLE + (class - SUM_RUNNABLE);
+}
+
+/** sum_classes() - number of classes that a sum may have ticks in */
+size_t sum_classes(const struct sum *sum)
+{
+	return sum->wall ? SUM_CLASSES : SUM_CPU_CLASSES;
+}
+
+/** sum_states_ns() - time of the ticks placed that fell in a state */
+double sum_states_ns(const struct sum *sum, enum prf_state state)
+{
+	double ns = 0;
+	int class;
+
+	for (class = 0; class < SUM_CLASSES; class++)
+		if (sum_state(class) == state)
+			ns += sum->classes_ns[class];
+	return ns;
+}
+
 /** sum_class_name() - name of a class in reports */
 const char *sum_class_name(enum sum_class class)
 {
-	static const char * const names[SUM_CLASSES] = {
+	static const char * const names[SUM_CPU_CLASSES] = {
 		[SUM_PROGRAM] = "program",
 		[SUM_LIBRARIES] = "libraries",
 		[SUM_KERNEL] = "kernel",
 		[SUM_OTHER] = "other",
 	};
 
-	return names[class];
+	return class < SUM_CPU_CLASSES ? names[class] :
+		prf_states[sum_state(class)].name;
 }
 
 /** sum_dso_name() - path of a DSO without directories */
 const char *sum_dso_name(const struct sum *sum, size_t dso)
 {
 	return base_name(sum->dsos[dso].path);
+}
+
+/**
+ * sum_label() - name of a function, for readers that show no DSO
+ * @dso: its DSO, or NULL
+ * @name: its name
+ *
+ * A function and what it waits in may have one name: "read", "read [blocked]".
+ *
+ * Return: the label, to be freed.
+ */
+char *sum_label(const struct sum_dso *dso, const char *name)
+{
+	char *label;
+
+	if (!dso || sum_state(dso->class) == PRF_ON_CPU ||
+	    !strcmp(name, dso->path))
+		return copy(name);
+	if (asprintf(&label, "%s %s", name, dso->path) < 0)
+		err(2, NULL);
+	return label;
 }
 
 /** clock_name() - name of the source of ticks */

@@ -14,14 +14,23 @@
 /* Share of the CPU time that may lack ticks before a report mentions it */
 #define SUM_UNTIMED	0.05
 
-/* The classes of MS-DOS PROFIL: program, DOS, I/O and high. */
+/*
+ * The classes of MS-DOS PROFIL: program, DOS, I/O and high; and those of ticks
+ * that fell while threads did not run.
+ */
 enum sum_class {
 	SUM_PROGRAM,
 	SUM_LIBRARIES,
 	SUM_KERNEL,
 	SUM_OTHER,
+	SUM_RUNNABLE,
+	SUM_BLOCKED,
+	SUM_IDLE,
 	SUM_CLASSES,
 };
+
+/* Number of classes that a profile without waits can have */
+#define SUM_CPU_CLASSES	SUM_RUNNABLE
 
 /**
  * struct sum_bucket - ticks of a range of text
@@ -30,7 +39,8 @@ enum sum_class {
  *	@address is that of the last byte of the bucket there
  * @piece: index of its piece, after sum_finish()
  * @ticks: ticks in all files
- * @ns: CPU time of the ticks: each counts the period of its file
+ * @ns: time of the ticks: each counts the period of its file. It is CPU time, or,
+ *	in a DSO of waits, the time that threads waited
  */
 struct sum_bucket {
 	uint64_t address;
@@ -136,6 +146,7 @@ struct sum_missed {
  * @ends: ticks by enum prf_chain_end, of all files as a whole
  * @files: number of files
  * @clock: enum prf_clock; 0 if the files differ
+ * @wall: whether any file has ticks that fell while threads did not run
  * @user_only: whether any file lacks ticks in kernel mode
  * @records_lost: whether a ring was full while any was recorded
  * @kernel_unknown: whether any lacks those of the programs selected
@@ -144,9 +155,11 @@ struct sum_missed {
  * @time_ns: CPU time of the ticks: each counts the period of its file
  * @numbers: sums of the counts of all execs
  * @withheld: processes and execs that profil was not permitted to profile
+ * @unfollowed_threads: threads whose waits have no ticks
  * @bucket_ticks: ticks in buckets or counted for the kernel
+ * @waits: by enum prf_state, ticks of waits in buckets
  * @placed: ticks in any of the classes
- * @placed_ns: their CPU time, of which all shares are
+ * @placed_ns: their time, of which all shares are
  * @squares: sum of the squares of the CPU times of these ticks
  * @classes: ticks in each class
  * @classes_ns: their CPU time
@@ -167,6 +180,7 @@ struct sum {
 	uint64_t ends[PRF_CHAIN_ENDS];
 	unsigned int files;
 	uint32_t clock;
+	bool wall;
 	bool user_only;
 	bool records_lost;
 	bool kernel_unknown;
@@ -175,7 +189,9 @@ struct sum {
 	double time_ns;
 	struct prf_exec numbers;
 	uint64_t withheld;
+	uint64_t unfollowed_threads;
 	uint64_t bucket_ticks;
+	uint64_t waits[PRF_STATES];
 	uint64_t placed;
 	double placed_ns;
 	double squares;
@@ -214,8 +230,12 @@ const char *sum_meaning(const struct sum *sum,
 			const struct prf_outcome *outcome);
 double sum_percent(const struct sum *sum, double ns);
 double sum_error(const struct sum *sum, double ns);
+enum prf_state sum_state(enum sum_class class);
+size_t sum_classes(const struct sum *sum);
+double sum_states_ns(const struct sum *sum, enum prf_state state);
 const char *sum_class_name(enum sum_class class);
 const char *sum_dso_name(const struct sum *sum, size_t dso);
+char *sum_label(const struct sum_dso *dso, const char *name);
 const char *sum_innermost(const struct sum_piece *piece);
 bool sum_called(const char *name, const char *wanted);
 const char *clock_name(uint32_t clock);

@@ -49,6 +49,17 @@ static void print_outcomes(const struct sum *sum)
 	printf(": %s\n", sum_adds_up(sum) ? "yes" : "NO");
 }
 
+/* The ticks that fell while threads did not run, and are not in those above */
+static void print_waits(const struct sum *sum)
+{
+	enum prf_state state;
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		print_number(prf_states[state].name,
+			     sum->numbers.waits[state],
+			     prf_states[state].meaning);
+}
+
 static void print_untimed(const struct sum *sum)
 {
 	const char *remedy = "see CONTENTS OF THE FILE in profil(1)";
@@ -68,6 +79,9 @@ static void print_missed(const struct sum *sum)
 	if (sum->numbers.unfollowed)
 		printf("not followed: %" PRIu64 " processes\n",
 		       sum->numbers.unfollowed);
+	if (sum->unfollowed_threads)
+		printf("not followed: %" PRIu64 " threads, whose waits are not in the profile\n",
+		       sum->unfollowed_threads);
 	if (sum->withheld)
 		printf("not permitted: %" PRIu64 " processes and programs\n",
 		       sum->withheld);
@@ -128,6 +142,8 @@ static void print_account(const struct term *term, const struct sum *sum)
 	       clock_name(sum->clock), sum->period_ns / 1e6,
 	       sum->wall_ns / 1e9);
 	print_outcomes(sum);
+	if (sum->wall)
+		print_waits(sum);
 	if (sum->chains)
 		print_ends(sum);
 }
@@ -142,15 +158,52 @@ static void print_cut(const struct sum *sum)
 		       100.0 * cut / chains);
 }
 
+/* Time of the ticks of a state, also of those that are not selected */
+static double state_s(const struct sum *sum, enum prf_state state)
+{
+	uint64_t ticks = state == PRF_ON_CPU ? sum->numbers.ticks :
+					       sum->numbers.waits[state];
+
+	return ticks * sum->period_ns / 1e9;
+}
+
+/* How the time of all threads divides: without waits that are not shown */
+static void print_wall(const struct sum *sum)
+{
+	bool idle = sum->classes[SUM_IDLE];
+	enum prf_state end = idle ? PRF_STATES : PRF_IDLE, state;
+	uint64_t ticks = sum->numbers.ticks;
+	double all = 0;
+
+	for (state = PRF_ON_CPU; state < end; state++) {
+		all += state_s(sum, state);
+		ticks += sum->numbers.waits[state];
+	}
+	printf(": %.3f s of wall time in threads, %" PRIu64 " ticks, period %.3f ms, %s\n",
+	       all, ticks, sum->period_ns / 1e6, clock_name(sum->clock));
+	for (state = PRF_ON_CPU; state < end; state++)
+		printf("%s%.3f s %s (%.1f %%)", state ? ", " : "",
+		       state_s(sum, state),
+		       state ? prf_states[state].name : "on a CPU",
+		       all > 0 ? 100 * state_s(sum, state) / all : 0);
+	putchar('\n');
+	if (!idle && sum->numbers.waits[PRF_IDLE])
+		printf("idle: %.3f s in waits of a second and longer are left out; --idle shows them\n",
+		       state_s(sum, PRF_IDLE));
+}
+
 /* Print only what is not as it should be. */
 static void print_answer(const struct sum *sum)
 {
 	const struct prf_outcome *outcome;
 
 	print_command(sum);
-	printf(": %.3f s of CPU time, %" PRIu64 " ticks, period %.3f ms, %s\n",
-	       sum->numbers.cpu_ns / 1e9, sum->numbers.ticks,
-	       sum->period_ns / 1e6, clock_name(sum->clock));
+	if (sum->wall)
+		print_wall(sum);
+	else
+		printf(": %.3f s of CPU time, %" PRIu64 " ticks, period %.3f ms, %s\n",
+		       sum->numbers.cpu_ns / 1e9, sum->numbers.ticks,
+		       sum->period_ns / 1e6, clock_name(sum->clock));
 	for (outcome = prf_outcomes; outcome < prf_outcomes + PRF_OUTCOMES;
 	     outcome++)
 		if (outcome->remarkable && prf_have(&sum->numbers, outcome))

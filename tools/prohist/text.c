@@ -16,6 +16,12 @@ static const enum column_id plain[] = {
 	COLUMN_TICKS, COLUMN_PERCENT, COLUMN_BAR, COLUMN_NAME, COLUMN_END
 };
 
+/* Columns of programs: they may have ticks in any state */
+static const enum column_id with_states[] = {
+	COLUMN_TICKS, COLUMN_PERCENT, COLUMN_CPU, COLUMN_RUNNABLE,
+	COLUMN_BLOCKED, COLUMN_NAME, COLUMN_END
+};
+
 static const struct {
 	unsigned int key;
 	const char *name;
@@ -34,7 +40,7 @@ static void print_programs(const struct report *report)
 	struct columns columns = {
 		.term = report->term,
 		.sum = report->sum,
-		.ids = plain,
+		.ids = report->sum->wall ? with_states : plain,
 		.name = "by program",
 		.most = report->sum->placed_ns,
 	};
@@ -54,7 +60,9 @@ static void print_programs(const struct report *report)
 
 static void print_dso(struct columns *columns, const struct sum_dso *dso)
 {
-	const struct row row = { .ticks = dso->ticks, .ns = dso->ns };
+	const struct row row = {
+		.dso = dso, .ticks = dso->ticks, .ns = dso->ns,
+	};
 
 	columns_print(columns, &row);
 	printf("  ");
@@ -109,9 +117,28 @@ static void print_dsos(const struct report *report)
 	}
 }
 
-/* Print what a row is grouped by, as far as no column shows it */
-static void print_name(const struct row *row)
+/**
+ * print_where() - print the DSO of a function behind its name
+ *
+ * It is "(libc.so.6)", or of a wait its state, "[blocked]".
+ */
+void print_where(const struct sum_dso *dso)
 {
+	bool waits = sum_state(dso->class) != PRF_ON_CPU;
+
+	printf(waits ? " " : " (");
+	term_name(base_name(dso->path));
+	if (!waits)
+		putchar(')');
+}
+
+/* Print what a row is grouped by, as far as no column shows it */
+static void print_name(const struct term *term, const struct row *row)
+{
+	bool waits = row->dso && sum_state(row->dso->class) != PRF_ON_CPU;
+
+	if (waits)
+		term_colour(term, state_colour(row->dso));
 	if (row->symbol)
 		term_name(row->symbol);
 	else if (row->dso)
@@ -122,15 +149,17 @@ static void print_name(const struct row *row)
 		term_name(row->cgroup);
 	else
 		printf("%" PRIu32, row->pid);
-	if (row->symbol && row->dso && strcmp(row->symbol, row->dso->path)) {
-		printf(" (");
-		term_name(base_name(row->dso->path));
-		putchar(')');
-	}
+	if (row->symbol && row->dso && strcmp(row->symbol, row->dso->path))
+		print_where(row->dso);
+	if (waits)
+		term_colour(term, TERM_PLAIN);
 	putchar('\n');
 }
 
-/* The columns without --fields: numbers, names, a bar, and the last name */
+/*
+ * The columns without --fields: numbers, names, a bar, and the last name. Where
+ * there are columns of states, these are more than 80 with errors and bars
+ */
 static void choose_columns(const struct sum *sum, unsigned int by,
 			   enum column_id *ids)
 {
@@ -138,15 +167,18 @@ static void choose_columns(const struct sum *sum, unsigned int by,
 
 	*ids++ = COLUMN_TICKS;
 	*ids++ = COLUMN_PERCENT;
-	*ids++ = COLUMN_ERROR;
+	if (!sum->wall)
+		*ids++ = COLUMN_ERROR;
 	*ids++ = rows_have_totals(sum, by) ? COLUMN_TOTAL : COLUMN_SO_FAR;
+	ids = columns_states(ids, sum);
 	if (by & ROW_CGROUP && by & ~(ROW_CGROUP | ROW_PID))
 		*ids++ = COLUMN_CGROUP;
 	if (by & ROW_PID && by != ROW_PID)
 		*ids++ = COLUMN_PID;
 	if (by & ROW_COMM && function)
 		*ids++ = COLUMN_COMM;
-	*ids++ = COLUMN_BAR;
+	if (!sum->wall)
+		*ids++ = COLUMN_BAR;
 	*ids++ = COLUMN_NAME;
 	*ids = COLUMN_END;
 }
@@ -188,7 +220,7 @@ static void print_rows(const struct report *report, unsigned int by)
 	for (i = 0; i < rows.nr && i < report->top; i++) {
 		columns_print(&columns, &rows.list[i]);
 		if (!report->fields)
-			print_name(&rows.list[i]);
+			print_name(report->term, &rows.list[i]);
 	}
 	columns_more(&columns, rows.nr - i);
 	free(rows.list);

@@ -345,6 +345,23 @@ struct tree_samples tree_samples_of(const struct tree *tree,
 	return walk_exec((struct tree *)tree, run, exec);
 }
 
+/** tree_state() - what threads do in a function */
+enum prf_state tree_state(const struct tree *tree,
+			  const struct tree_function *function)
+{
+	return function->dso == TREE_NO_DSO ? PRF_ON_CPU :
+		sum_state(tree->sum->dsos[function->dso].class);
+}
+
+/* Time in a node itself; before finish(), states are those of itself, too. */
+static void add_own(const struct tree *tree, struct tree_node *node,
+		    uint64_t ticks, double ns)
+{
+	node->ticks += ticks;
+	node->ns += ns;
+	node->states[tree_state(tree, &tree->functions[node->function])] += ns;
+}
+
 static void add_exec(struct tree *tree, const struct prf *run,
 		     const struct prf_exec *exec)
 {
@@ -353,17 +370,16 @@ static void add_exec(struct tree *tree, const struct prf *run,
 
 	for (i = 0; i < samples.nr; i++) {
 		const struct tree_sample *sample = &samples.list[i];
-		struct tree_node *node = &tree->nodes[sample->node];
 
-		node->ticks += sample->ticks;
-		node->ns += sample->ns;
+		add_own(tree, &tree->nodes[sample->node], sample->ticks,
+			sample->ns);
 	}
 	free(samples.list);
 }
 
 static void find_totals(struct tree *tree)
 {
-	size_t i;
+	size_t i, j;
 
 	for (i = tree->nr; i--; ) {
 		struct tree_node *node = &tree->nodes[i];
@@ -374,6 +390,8 @@ static void find_totals(struct tree *tree)
 			break;
 		tree->nodes[node->caller].total += node->total;
 		tree->nodes[node->caller].total_ns += node->total_ns;
+		for (j = 0; j < PRF_STATES; j++)
+			tree->nodes[node->caller].states[j] += node->states[j];
 	}
 }
 
@@ -540,6 +558,7 @@ static bool is_outermost(const struct tree *tree, uint32_t node,
 void tree_callers(struct tree *tree, const struct tree *from, const char *name)
 {
 	uint32_t node = 0, up, at;
+	size_t i;
 
 	copy_functions(tree, from);
 	while ((node = tree_next(from, node))) {
@@ -549,6 +568,9 @@ void tree_callers(struct tree *tree, const struct tree *from, const char *name)
 			at = get_callee(tree, at, from->nodes[up].function);
 		tree->nodes[at].ticks += from->nodes[node].total;
 		tree->nodes[at].ns += from->nodes[node].total_ns;
+		for (i = 0; i < PRF_STATES; i++)
+			tree->nodes[at].states[i] +=
+				from->nodes[node].states[i];
 	}
 	finish(tree);
 }
@@ -572,8 +594,7 @@ void tree_callees(struct tree *tree, const struct tree *from, const char *name)
 		if (!copies[at->caller] && !is_called(from, node, name))
 			continue;
 		copy = get_callee(tree, copies[at->caller], at->function);
-		tree->nodes[copy].ticks += at->ticks;
-		tree->nodes[copy].ns += at->ns;
+		add_own(tree, &tree->nodes[copy], at->ticks, at->ns);
 		copies[node] = copy;
 	}
 	free(copies);

@@ -3,7 +3,7 @@
  * tree.h - the tree of calls: who called whom, in all selected runs
  *
  * Execs and runs are merged: a node is a function, reached by one chain of
- * callers. Times are CPU times, as in struct sum.
+ * callers. Times are CPU times, or those of waits, as in struct sum.
  */
 #ifndef TREE_H
 #define TREE_H
@@ -47,6 +47,7 @@ struct tree_function {
  * @ns: their CPU time
  * @total: ticks in it and what it called
  * @total_ns: their CPU time
+ * @states: that by enum prf_state
  */
 struct tree_node {
 	uint32_t caller;
@@ -58,6 +59,7 @@ struct tree_node {
 	double ns;
 	uint64_t total;
 	double total_ns;
+	double states[PRF_STATES];
 };
 
 /**
@@ -119,6 +121,8 @@ uint32_t tree_next(const struct tree *tree, uint32_t node);
 const struct tree_function *tree_find(const struct tree *tree,
 				      const struct sum_dso *dso,
 				      const char *name);
+enum prf_state tree_state(const struct tree *tree,
+			  const struct tree_function *function);
 const char *tree_dso(const struct tree *tree,
 		     const struct tree_function *function);
 void tree_free(struct tree *tree);

@@ -52,28 +52,74 @@ static bool has_several(const struct tree *tree, uint32_t caller, double least)
 	return second && tree->nodes[second].total_ns > least;
 }
 
-static void print_node(const struct tree *tree, uint32_t node, int indent,
-		       bool self)
+/* The states that a profile with waits has columns for: idle if there is any */
+static enum prf_state end_of_states(const struct sum *sum)
+{
+	if (!sum->wall)
+		return PRF_ON_CPU;
+	return sum->classes[SUM_IDLE] ? PRF_STATES : PRF_IDLE;
+}
+
+static void print_states(const struct sum *sum, const struct tree_node *node)
+{
+	enum prf_state state;
+
+	for (state = PRF_ON_CPU; state < end_of_states(sum); state++)
+		printf("%8.1f %%", sum_percent(sum, node->states[state]));
+}
+
+/* The heading has those columns before the name of the function. */
+static void print_heading(const struct report *report, const char *numbers,
+			  const char *name)
+{
+	static const char * const headings[PRF_STATES] = {
+		"on CPU", "runnable", "blocked", "idle"
+	};
+	enum prf_state state;
+	char line[120];
+	int at;
+
+	at = snprintf(line, sizeof(line), "%s", numbers);
+	for (state = PRF_ON_CPU; state < end_of_states(report->sum); state++)
+		at += snprintf(line + at, sizeof(line) - at, "%10s",
+			       headings[state]);
+	snprintf(line + at, sizeof(line) - at, "  %s", name);
+	term_heading(report->term, line);
+}
+
+static void print_name(const struct term *term, const struct tree *tree,
+		       const struct tree_function *function)
+{
+	bool waits = tree_state(tree, function) != PRF_ON_CPU;
+	const char *dso = tree_dso(tree, function);
+
+	if (waits)
+		term_colour(term,
+			    state_colour(&tree->sum->dsos[function->dso]));
+	term_name(function->name);
+	if (dso && strcmp(dso, function->name))
+		print_where(&tree->sum->dsos[function->dso]);
+	if (waits)
+		term_colour(term, TERM_PLAIN);
+}
+
+static void print_node(const struct term *term, const struct tree *tree,
+		       uint32_t node, int indent, bool self)
 {
 	const struct tree_node *at = &tree->nodes[node];
-	const struct tree_function *function = &tree->functions[at->function];
-	const char *dso = tree_dso(tree, function);
 
 	printf("%6.1f %%", sum_percent(tree->sum, at->total_ns));
 	if (self)
 		printf("%6.1f %%", sum_percent(tree->sum, at->ns));
+	print_states(tree->sum, at);
 	printf("  %*s", indent, "");
-	term_name(function->name);
-	if (dso && strcmp(dso, function->name)) {
-		printf(" (");
-		term_name(dso);
-		putchar(')');
-	}
+	print_name(term, tree, &tree->functions[at->function]);
 	putchar('\n');
 }
 
 /* Print the nodes with the most time. Returns how many were left out. */
-static size_t print_nodes(const struct tree *tree, double least, bool self)
+static size_t print_nodes(const struct term *term, const struct tree *tree,
+			  double least, bool self)
 {
 	int *indents = calloc(tree->nr, sizeof(*indents));
 	uint32_t node = 0, caller;
@@ -91,21 +137,21 @@ static size_t print_nodes(const struct tree *tree, double least, bool self)
 			indents[node] = indents[caller] +
 				(has_several(tree, caller, least) ?
 				 INDENT_SEVERAL : INDENT_ONE);
-		print_node(tree, node, indents[node], self);
+		print_node(term, tree, node, indents[node], self);
 	}
 	free(indents);
 	return left_out;
 }
 
 static void print(const struct report *report, const struct tree *tree,
-		  const char *heading, bool self)
+		  const char *name, bool self)
 {
 	double least = find_least(tree, report->top);
 	size_t left_out;
 
 	print_summary(report->term, report->sum, report->stats);
-	term_heading(report->term, heading);
-	left_out = print_nodes(tree, least, self);
+	print_heading(report, self ? "   total    self" : "   total", name);
+	left_out = print_nodes(report->term, tree, least, self);
 	if (left_out)
 		printf("%zu frames with %.1f %% or less are not shown; --top=0 shows all\n",
 		       left_out, sum_percent(report->sum, least));
@@ -128,13 +174,13 @@ int print_tree(const struct report *report)
 
 	if (make_tree(report, &tree))
 		return -1;
-	print(report, &tree, "   total    self  function", true);
+	print(report, &tree, "function", true);
 	tree_free(&tree);
 	return 0;
 }
 
 /* Print the tree that @make makes of the tree of calls for the function. */
-static int print_part(const struct report *report, const char *heading,
+static int print_part(const struct report *report, const char *name,
 		      void (*make)(struct tree *tree, const struct tree *from,
 				   const char *name), bool self)
 {
@@ -145,7 +191,7 @@ static int print_part(const struct report *report, const char *heading,
 		return -1;
 	make(&part, &tree, report->function);
 	if (part.nr > 1) {
-		print(report, &part, heading, self);
+		print(report, &part, name, self);
 	} else {
 		suggest_nearest(report->sum, report->function);
 		result = -1;
@@ -158,13 +204,13 @@ static int print_part(const struct report *report, const char *heading,
 /** print_callers() - print a function, and what called it */
 int print_callers(const struct report *report)
 {
-	return print_part(report, "   total  function, called by",
+	return print_part(report, "function, called by",
 			  tree_callers, false);
 }
 
 /** print_callees() - print a function, and what it called */
 int print_callees(const struct report *report)
 {
-	return print_part(report, "   total    self  function, calling",
+	return print_part(report, "function, calling",
 			  tree_callees, true);
 }

@@ -57,6 +57,13 @@ void term_heading(const struct term *term, const char *text)
 		printf("\n%s\n", text);
 }
 
+/** term_colour() - print in a colour from now on, if there are colours */
+void term_colour(const struct term *term, enum term_colour colour)
+{
+	if (term->colour)
+		printf("\033[%dm", colour);
+}
+
 /**
  * term_bar_width() - columns available for bars
  * @columns: columns that the rest of the line takes
@@ -75,17 +82,16 @@ int term_bar_width(const struct term *term, int columns)
  *
  * Return: number of columns left of @width.
  */
-int term_bar(const struct term *term, int width, double part, double all)
+int term_bar(const struct term *term, int width, double part, double all,
+	     enum term_colour colour)
 {
 	int full = all > 0 ? part / all * width + 0.5 : 0;
 	int i;
 
-	if (term->colour)
-		printf("\033[32m");
+	term_colour(term, colour);
 	for (i = 0; i < full; i++)
 		putchar('#');
-	if (term->colour)
-		printf("\033[0m");
+	term_colour(term, TERM_PLAIN);
 	return width - full;
 }
 

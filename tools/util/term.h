@@ -8,6 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Numbers of colours, as terminals have them */
+enum term_colour {
+	TERM_PLAIN = 0,
+	TERM_GREEN = 32,
+	TERM_YELLOW = 33,
+	TERM_BLUE = 34,
+	TERM_GREY = 90,
+};
+
 /**
  * struct term - capabilities of standard output
  * @width: width in columns
@@ -20,7 +29,9 @@ struct term {
 
 void term_find(struct term *term);
 void term_heading(const struct term *term, const char *text);
-int term_bar(const struct term *term, int width, double part, double all);
+int term_bar(const struct term *term, int width, double part, double all,
+	     enum term_colour colour);
+void term_colour(const struct term *term, enum term_colour colour);
 void term_text(const char *text, int length);
 void term_name(const char *name);
 void term_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -124,6 +124,16 @@ static void put_name(const char *key, unsigned int number, const char *name)
 	putchar('\n');
 }
 
+/* Readers take functions of one name and file for one: see sum_label(). */
+static void put_function(const char *key, unsigned int number,
+			 const struct sum_dso *dso, const char *name)
+{
+	char *label = sum_label(dso, name);
+
+	put_name(key, number, label);
+	free(label);
+}
+
 static void put_bucket(const struct sum_bucket *bucket, int line)
 {
 	printf("%d %" PRIu64 " %.0f\n", line, bucket->ticks, bucket->ns);
@@ -173,7 +183,8 @@ static int put_called(const struct tree *tree, uint32_t number,
 		put_name("cob", ++numbers->dso, dso);
 	if (strcmp(file, caller_file))
 		put_name("cfi", ++numbers->file, file);
-	put_name("cfn", ++numbers->function, to->name);
+	put_function("cfn", ++numbers->function, to->piece ?
+		     &tree->sum->dsos[to->dso] : NULL, to->name);
 	return place.line;
 }
 
@@ -246,7 +257,7 @@ static void put_piece(const struct sum_dso *dso, const struct sum_piece *piece,
 	const char *own = file_of(dso, piece, &place);
 
 	put_name("fl", number, own);
-	put_name("fn", ++numbers->function, piece->name);
+	put_function("fn", ++numbers->function, dso, piece->name);
 	put_buckets(dso, piece, number, own, numbers);
 	if (!calls->nr)
 		return;

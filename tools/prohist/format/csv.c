@@ -57,6 +57,12 @@ static void put_field(const struct sum *sum, enum column_id id,
 	case COLUMN_TIME:
 		printf("%.9f", row->ns / 1e9);
 		break;
+	case COLUMN_CPU:
+	case COLUMN_RUNNABLE:
+	case COLUMN_BLOCKED:
+	case COLUMN_IDLE:
+		printf("%.4f", sum_percent(sum, column_state_ns(id, row)));
+		break;
 	case COLUMN_CGROUP:
 		put_quoted(row->cgroup);
 		break;
@@ -93,7 +99,7 @@ static void choose_fields(const struct sum *sum, unsigned int by,
 			*ids++ = all[i];
 	if (rows_have_totals(sum, by))
 		*ids++ = COLUMN_TOTAL;
-	*ids = COLUMN_END;
+	*columns_states(ids, sum) = COLUMN_END;
 }
 
 /** print_csv() - print ticks by function, or by what --sort names */

@@ -231,6 +231,9 @@ static void put_meta(const struct report *report)
 		[SUM_LIBRARIES] = "green",
 		[SUM_KERNEL] = "orange",
 		[SUM_OTHER] = "grey",
+		[SUM_RUNNABLE] = "yellow",
+		[SUM_BLOCKED] = "purple",
+		[SUM_IDLE] = "transparent",
 	};
 	size_t i;
 
@@ -243,7 +246,7 @@ static void put_meta(const struct report *report)
 	printf("\"processType\": 0, \"stackwalk\": 0, \"symbolicated\": true,\n"
 	       "\"usesOnlyOneStackType\": true, \"sourceCodeIsNotOnSearchfox\": true,\n"
 	       "\"markerSchema\": [], \"categories\": [");
-	for (i = 0; i < SUM_CLASSES; i++)
+	for (i = 0; i < sum_classes(report->sum); i++)
 		printf("%s\n{\"name\": \"%s\", \"color\": \"%s\", \"subcategories\": [\"Other\"]}",
 		       i ? "," : "", sum_class_name(i), colours[i]);
 	printf("]}");

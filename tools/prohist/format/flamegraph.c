@@ -28,7 +28,7 @@
 #define COLOUR(class, colour) \
 	"." class "{fill:" colour ";background:" colour "}\n"
 
-/* Colours of DSOs, of growth and of what has shrunk; text on them is readable. */
+/* Colours of DSOs, of waits, of growth and of what has shrunk; text on them is readable. */
 const char flamegraph_palette[] =
 	COLOUR("f0", "#d9dee5")
 	COLOUR("f1", "#f4bba4")
@@ -38,6 +38,9 @@ const char flamegraph_palette[] =
 	COLOUR("f5", "#d2c0f1")
 	COLOUR("f6", "#f3b8d4")
 	COLOUR("f7", "#a9dcda")
+	COLOUR("w1", "#ffdd57")
+	COLOUR("w2", "#8fa8c9")
+	COLOUR("w3", "#e6e9ee")
 	COLOUR("fn", "#eceef1")
 	COLOUR("fg1", "#f9d3c8")
 	COLOUR("fg2", "#f2a48f")
@@ -54,6 +57,9 @@ const char flamegraph_palette[] =
 	COLOUR("f5", "#523b80")
 	COLOUR("f6", "#7a3058")
 	COLOUR("f7", "#1d5a5c")
+	COLOUR("w1", "#8a6d00")
+	COLOUR("w2", "#3f5878")
+	COLOUR("w3", "#262d38")
 	COLOUR("fn", "#2a313b")
 	COLOUR("fg1", "#54302a")
 	COLOUR("fg2", "#7b3426")
@@ -80,11 +86,12 @@ static const char style[] =
 	".page{fill:#12161d}\n"
 	"}\n";
 
-/** flamegraph_dso_class() - class that has the colour of a DSO */
+/** flamegraph_dso_class() - class that has the colour of a DSO, or of a state */
 const char *flamegraph_dso_class(unsigned int colour)
 {
-	static const char * const classes[FLAME_DSOS] = {
-		"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"
+	static const char * const classes[FLAME_COLOURS] = {
+		"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7",
+		"w1", "w2", "w3"
 	};
 
 	return classes[colour];
@@ -111,9 +118,10 @@ static void write_label(const struct svg *svg, const struct flame_frame *frame)
 	svg_string(svg, frame->name, 0);
 	if (!frame->dso || !strcmp(frame->dso, frame->name))
 		return;
-	fputs(" (", svg->out);
+	fputs(frame->state ? " " : " (", svg->out);
 	svg_string(svg, frame->dso, 0);
-	fputc(')', svg->out);
+	if (!frame->state)
+		fputc(')', svg->out);
 }
 
 static void write_title(const struct svg *svg, const struct flame *flame,
@@ -199,7 +207,7 @@ static void draw_key(const struct svg *svg, double *x, const char *class,
 
 static void draw_dsos(struct svg *svg, const struct flame *flame)
 {
-	struct flame_key keys[FLAME_DSOS];
+	struct flame_key keys[FLAME_COLOURS];
 	size_t nr = flame_legend(flame, keys), i;
 	double x = SVG_LEFT;
 
@@ -229,8 +237,8 @@ static void draw_remarks(struct svg *svg, const struct flame *flame)
 	double all = flame->frames->ns[flame->wide];
 
 	svg_text(svg, SVG_LEFT, svg->y, "soft",
-		 "Each function is below its caller, and as wide as its share of the CPU time%s.",
-		 flame->diff ? " after" : "");
+		 "Each function is below its caller, and as wide as its share of the %s time%s.",
+		 flame->wall ? "threads'" : "CPU", flame->diff ? " after" : "");
 	svg->y += ROW;
 	if (flame->merged) {
 		svg_text(svg, SVG_LEFT, svg->y, "soft",
@@ -293,7 +301,7 @@ static int complain(void)
 /** print_flamegraph() - draw the chains of all runs */
 int print_flamegraph(const struct report *report)
 {
-	struct flame flame = { .sum = report->sum };
+	struct flame flame = { .sum = report->sum, .wall = report->sum->wall };
 	struct tree tree;
 
 	if (!report->sum->chains || !report->sum->placed)
@@ -311,7 +319,9 @@ int print_flamegraph(const struct report *report)
 /** diff_flamegraph() - draw the chains after, coloured by their change */
 int diff_flamegraph(const struct diff *diff)
 {
-	struct flame flame = { .diff = diff, .wide = 1 };
+	struct flame flame = {
+		.diff = diff, .wide = 1, .wall = diff->sums->wall,
+	};
 	const struct prf *after = diff->runs + diff->nr[0];
 	size_t nr = diff->nr[0] + diff->nr[1], i;
 	bool programs = flame_has_programs(diff->runs, nr);

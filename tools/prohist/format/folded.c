@@ -32,10 +32,17 @@ static void print_frame(const char *name)
 	put_frame(stdout, name);
 }
 
+static const struct sum_dso *dso_of(const struct tree *tree,
+				    const struct tree_function *function)
+{
+	return function->dso == TREE_NO_DSO ? NULL :
+		&tree->sum->dsos[function->dso];
+}
+
 /* The names of all functions: each may be in many chains. */
 static char **make_names(const struct tree *tree)
 {
-	char **names = calloc(tree->nr_functions + 1, sizeof(*names));
+	char **names = calloc(tree->nr_functions + 1, sizeof(*names)), *label;
 	FILE *stream;
 	size_t i, size;
 
@@ -45,7 +52,10 @@ static char **make_names(const struct tree *tree)
 		stream = open_memstream(&names[i], &size);
 		if (!stream)
 			err(2, NULL);
-		put_frame(stream, tree->functions[i].name);
+		label = sum_label(dso_of(tree, &tree->functions[i]),
+				  tree->functions[i].name);
+		put_frame(stream, label);
+		free(label);
 		if (fclose(stream))
 			err(2, NULL);
 	}

@@ -45,6 +45,20 @@ static void print_amount(uint64_t ticks, double ns)
 	printf(", \"ticks\": %" PRIu64 ", \"ns\": %.0f", ticks, ns);
 }
 
+/* All of them, and those of which nothing below has any */
+static void print_waits(const struct sum *sum)
+{
+	enum prf_state state;
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		print_member(prf_states[state].name,
+			     sum->numbers.waits[state]);
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		printf("    \"%s_unselected\": %" PRIu64 ",\n",
+		       prf_states[state].name, sum->numbers.hidden[state]);
+	print_member("unfollowed_threads", sum->unfollowed_threads);
+}
+
 static void print_numbers(const struct sum *sum)
 {
 	const struct prf_exec *numbers = &sum->numbers;
@@ -58,6 +72,8 @@ static void print_numbers(const struct sum *sum)
 		print_member(prf_outcomes[i].member,
 			     prf_have(numbers, &prf_outcomes[i]));
 	print_member("kernel", numbers->kernel);
+	if (sum->wall)
+		print_waits(sum);
 	print_member("unfollowed", numbers->unfollowed);
 	print_member("withheld", sum->withheld);
 	printf("    \"ticks_ns\": %.0f,\n    \"wall_ns\": %.0f,\n",
@@ -83,6 +99,20 @@ static void print_missed(const struct sum *sum)
 	printf("],\n");
 }
 
+/* Time by state: of a node, with that of what it called */
+static void print_states(const struct sum *sum, const double *states)
+{
+	enum prf_state state;
+
+	if (!sum->wall)
+		return;
+	printf(", \"states_ns\": {");
+	for (state = PRF_ON_CPU; state < PRF_STATES; state++)
+		printf("%s\"%s\": %.0f", state ? ", " : "",
+		       prf_states[state].name, states[state]);
+	putchar('}');
+}
+
 static void print_programs(const struct report *report)
 {
 	struct rows rows = rows_make(report->runs, report->nr, report->sum,
@@ -94,6 +124,7 @@ static void print_programs(const struct report *report)
 		printf("%s\n    {\"name\": ", i ? "," : "");
 		json_string(rows.list[i].comm);
 		print_amount(rows.list[i].ticks, rows.list[i].ns);
+		print_states(report->sum, rows.list[i].states);
 		putchar('}');
 	}
 	printf("],\n");
@@ -214,6 +245,7 @@ static void print_nodes(const struct tree *tree)
 			printf("null");
 		printf(", \"function\": %" PRIu32, node->function);
 		print_amount(node->ticks, node->ns);
+		print_states(tree->sum, node->states);
 		putchar('}');
 	}
 	putchar(']');

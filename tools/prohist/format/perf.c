@@ -7,6 +7,7 @@
  * its CPU time: its ticks times the period of the run. Numbers are in host byte
  * order, as perf writes them.
  */
+#define _GNU_SOURCE
 #include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "prohist/format/perf_feature.h"
 #include "prohist/format/perf_record.h"
 #include "prohist/report.h"
+#include "util/array.h"
+#include "util/xalloc.h"
 
 /* "PERFILE2", little-endian */
 #define MAGIC		0x32454c4946524550ULL
@@ -61,6 +64,48 @@ static void put_dso(struct perf_out *out, const struct prf_dso *dso)
 				dso->buckets[i].count);
 }
 
+/* The symbol of a wait, or NULL */
+static const char *wait_name(const struct prf_dso *dso, uint64_t offset)
+{
+	size_t i = array_until(dso->symbols, dso->nr_symbols,
+			       sizeof(*dso->symbols), offset);
+
+	return i && offset < dso->symbols[i - 1].end ?
+		dso->symbols[i - 1].name : NULL;
+}
+
+/* Map each wait as a DSO: perf.data has no other place for their names. */
+static void put_waits(struct perf_out *out, const struct prf_dso *dso)
+{
+	size_t i;
+
+	for (i = 0; i < dso->nr; i++) {
+		uint64_t offset = dso->buckets[i].offset;
+		const char *name = wait_name(dso, offset);
+		struct prf_dso wait = {
+			.start = dso->start + offset,
+			.end = dso->start + offset + 1,
+		};
+
+		if (!name || !strcmp(name, dso->path))
+			wait.path = copy(dso->path);
+		else if (asprintf(&wait.path, "%s %s", dso->path, name) < 0)
+			err(2, NULL);
+		perf_put_mapping(out, &wait);
+		free(wait.path);
+	}
+}
+
+static void put_waiting(struct perf_out *out, const struct prf_dso *dso)
+{
+	size_t i;
+
+	put_waits(out, dso);
+	for (i = 0; i < dso->nr; i++)
+		perf_put_sample(out, dso->start + dso->buckets[i].offset,
+				dso->buckets[i].count);
+}
+
 /* Put ticks without an address into a mapping with a name that says so. */
 static void put_place(struct perf_out *out, uint64_t start, char *name,
 		      uint64_t ticks)
@@ -102,6 +147,8 @@ static void put_flat(struct perf_out *out, const struct prf_exec *exec)
 			elsewhere += prf_dso_ticks(dso);
 		else if (dso->kind == PRF_KERNEL_TEXT)
 			kernel += prf_dso_ticks(dso);
+		else if (prf_state_of(dso) != PRF_ON_CPU)
+			put_waiting(out, dso);
 		else if (dso->nr)
 			put_dso(out, dso);
 	}
@@ -174,8 +221,10 @@ static void put_mappings(struct perf_out *out, const struct prf_exec *exec)
 	size_t i;
 
 	for (i = 0; i < exec->nr; i++)
-		if (exec->dsos[i].start &&
-		    exec->dsos[i].kind != PRF_KERNEL_TEXT)
+		if (prf_state_of(&exec->dsos[i]) != PRF_ON_CPU)
+			put_waits(out, &exec->dsos[i]);
+		else if (exec->dsos[i].start &&
+			 exec->dsos[i].kind != PRF_KERNEL_TEXT)
 			perf_put_mapping(out, &exec->dsos[i]);
 	perf_put_mapping(out, &elsewhere);
 	out->mode = PERF_RECORD_MISC_KERNEL;
@@ -310,11 +359,14 @@ static void say_dropped(const struct report *report)
 	uint64_t ticks = 0;
 
 	while ((dso = prf_next(report->runs, report->nr, &at)))
-		if (dso->nr && has_own_names(report, dso))
+		if (dso->nr && prf_state_of(dso) == PRF_ON_CPU &&
+		    has_own_names(report, dso))
 			ticks += prf_dso_ticks(dso);
 	if (ticks)
 		term_warn("%" PRIu64 " ticks have functions whose names only the profile has, and perf.data has no place for; --format=text prints them",
 			  ticks);
+	if (report->sum->wall)
+		term_warn("perf.data has no states: what threads waited in is in DSOs such as '[blocked] read', with samples of cpu-clock");
 }
 
 /** write_perf() - write all execs of all runs, one after the other */

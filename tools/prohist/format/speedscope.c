@@ -85,6 +85,14 @@ static void put_frame(const char *name, const struct sum_dso *dso,
 	putchar('}');
 }
 
+static void put_wait(const struct sum_dso *dso, const char *name)
+{
+	char *label = sum_label(dso, name);
+
+	put_frame(label, NULL, NULL);
+	free(label);
+}
+
 static void put_functions(const struct sum_dso *dso)
 {
 	size_t i;
@@ -192,7 +200,11 @@ static void put_tree_frames(const struct tree *tree)
 		if (i)
 			putchar(',');
 		/* The piece of an inlined function is that of another one */
-		if (function->piece && function->name == function->piece->name)
+		if (tree_state(tree, function) != PRF_ON_CPU)
+			put_wait(&tree->sum->dsos[function->dso],
+				 function->name);
+		else if (function->piece &&
+			 function->name == function->piece->name)
 			put_frame(function->name,
 				  &tree->sum->dsos[function->dso],
 				  function->piece);

@@ -28,11 +28,11 @@ static void write_classes(FILE *out, const struct sum *sum)
 {
 	char class[] = "c0";
 	double x = 0;
-	int i;
+	size_t i;
 
 	fputs("<svg class=\"classes\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\n",
 	      out);
-	for (i = 0; i < SUM_CLASSES; i++) {
+	for (i = 0; i < sum_classes(sum); i++) {
 		double width = sum_percent(sum, sum->classes_ns[i]);
 
 		class[1] = '0' + i;
@@ -41,7 +41,7 @@ static void write_classes(FILE *out, const struct sum *sum)
 		x += width;
 	}
 	fputs("</svg>\n<ul class=\"legend\">\n", out);
-	for (i = 0; i < SUM_CLASSES; i++) {
+	for (i = 0; i < sum_classes(sum); i++) {
 		class[1] = '0' + i;
 		fputs("<li>", out);
 		write_key(out, class);

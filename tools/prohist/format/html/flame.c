@@ -126,7 +126,7 @@ static void write_key(FILE *out, const char *class)
 
 static void write_dsos(FILE *out, const struct flame *flame)
 {
-	struct flame_key keys[FLAME_DSOS];
+	struct flame_key keys[FLAME_COLOURS];
 	size_t nr = flame_legend(flame, keys), i;
 
 	for (i = 0; i < nr; i++) {
@@ -163,8 +163,8 @@ static void write_remarks(FILE *out, const struct flame *flame)
 {
 	double all = flame->frames->ns[flame->wide];
 
-	fprintf(out, "<p class=\"soft\">Each frame is a function in one chain of callers, as wide as its share of the CPU time%s.",
-		flame->diff ? " after" : "");
+	fprintf(out, "<p class=\"soft\">Each frame is a function in one chain of callers, as wide as its share of the %s time%s.",
+		flame->wall ? "threads'" : "CPU", flame->diff ? " after" : "");
 	if (flame->merged)
 		fprintf(out, " %zu frames are too narrow for this page, and merged: they have %.1f&nbsp;%% of the time.",
 			flame->merged, 100 * flame->merged_ns / all);
@@ -222,6 +222,7 @@ static void find_frames(const struct html *html, struct flame *flame,
 	*flame = (struct flame){
 		.diff = html->diff,
 		.sum = html->diff ? NULL : html->sides[0].sum,
+		.wall = html->sides[0].sum->wall,
 		.wide = html->nr_sides - 1,
 	};
 	for (i = 0; i < html->nr_sides; i++)

@@ -27,6 +27,9 @@
 	const colours = [...graph.parentElement.querySelectorAll(".legend li")]
 		.map((key) => key.firstElementChild.nextSibling.textContent.trim());
 
+	/* What stands for the DSOs of waits, which have colours of their own */
+	const waits = ["[runnable]", "[blocked]", "[idle]"];
+
 	/* Read the frames, each of which is before what it calls */
 	function read() {
 		const stack = [];
@@ -138,6 +141,8 @@
 	}
 
 	function colour(item) {
+		if (!diff && waits.includes(item.dso))
+			return `w${1 + waits.indexOf(item.dso)}`;
 		if (!diff)
 			return `f${Math.max(colours.indexOf(item.dso) + 1, 0) % 8}`;
 		if (!changed(item))

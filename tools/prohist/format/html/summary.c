@@ -57,6 +57,29 @@ static void print_files(FILE *out, const struct sum *sum)
 	fprintf(out, "%u", sum->files);
 }
 
+static double seconds(const struct sum *sum, uint64_t ticks)
+{
+	return ticks * sum->period_ns / 1e9;
+}
+
+static void print_runnable(FILE *out, const struct sum *sum)
+{
+	fprintf(out, "%.3f s",
+		seconds(sum, sum->numbers.waits[PRF_RUNNABLE]));
+}
+
+static void print_blocked(FILE *out, const struct sum *sum)
+{
+	fprintf(out, "%.3f s", seconds(sum, sum->numbers.waits[PRF_BLOCKED]));
+}
+
+static void print_idle(FILE *out, const struct sum *sum)
+{
+	fprintf(out, "%.3f s", seconds(sum, sum->numbers.waits[PRF_IDLE]));
+	if (sum->numbers.hidden[PRF_IDLE])
+		fputs(" <small>left out; --idle shows it</small>", out);
+}
+
 static void print_untimed(FILE *out, const struct sum *sum)
 {
 	fprintf(out, "%.1f&nbsp;%%", 100 * sum_untimed(sum));
@@ -76,6 +99,14 @@ static const struct fact times[] = {
 	{ "Clock", print_clock },
 	{ "Period", print_period },
 	{ "Runs", print_files },
+	{ }
+};
+
+/* Time of threads while they do not run */
+static const struct fact waits[] = {
+	{ "Runnable", print_runnable },
+	{ "Blocked", print_blocked },
+	{ "Idle: in waits of a second and longer", print_idle },
 	{ }
 };
 
@@ -115,6 +146,8 @@ static void write_times(const struct html *html)
 	begin_facts(html, "CPU time");
 	for (fact = times; fact->name; fact++)
 		write_fact(html, fact);
+	for (fact = waits; fact->name && html->sides[0].sum->wall; fact++)
+		write_fact(html, fact);
 	end_facts(html);
 }
 
@@ -148,7 +181,7 @@ static void write_outcomes(const struct html *html)
 {
 	static const struct fact adds_up = { "The ticks add up",
 					     print_adds_up };
-	uint64_t ticks[2], kernel[2], unfollowed[2], withheld[2];
+	uint64_t ticks[2], kernel[2], unfollowed[2], withheld[2], threads[2];
 	int i;
 
 	for (i = 0; i < html->nr_sides; i++) {
@@ -158,6 +191,7 @@ static void write_outcomes(const struct html *html)
 		kernel[i] = sum->numbers.kernel;
 		unfollowed[i] = sum->numbers.unfollowed;
 		withheld[i] = sum->withheld;
+		threads[i] = sum->unfollowed_threads;
 	}
 	begin_facts(html, "Outcomes of ticks");
 	write_count(html, "ticks", "in total", ticks);
@@ -168,6 +202,9 @@ static void write_outcomes(const struct html *html)
 	write_count(html, "unfollowed", "processes not followed", unfollowed);
 	write_count(html, "withheld", "processes and programs not permitted",
 		    withheld);
+	if (html->sides[0].sum->wall)
+		write_count(html, "threads", "not followed in their waits",
+			    threads);
 	end_facts(html);
 }
 
@@ -247,6 +284,16 @@ static size_t merge(struct program *programs, size_t nr)
 	return kept;
 }
 
+static uint64_t shown_ticks(const struct prf_exec *exec)
+{
+	uint64_t ticks = exec->ticks - exec->unselected + prf_waits(exec);
+	enum prf_state state;
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		ticks -= exec->hidden[state];
+	return ticks;
+}
+
 static struct program *find_programs(const struct html_side *side, size_t *nr)
 {
 	struct program *programs = NULL;
@@ -260,7 +307,7 @@ static struct program *find_programs(const struct html_side *side, size_t *nr)
 			programs = one_more(programs, *nr, sizeof(*programs));
 			programs[(*nr)++] = (struct program){
 				exec->name, 1,
-				exec->ticks - exec->unselected, exec->cpu_ns
+				shown_ticks(exec), exec->cpu_ns
 			};
 		}
 	if (*nr)

@@ -22,11 +22,13 @@
 const char svg_palette[] =
 	".bed{fill:#e6e9ee}\n"
 	".c0{fill:#2a6fc9}.c1{fill:#2f9e77}.c2{fill:#8d6bc1}.c3{fill:#8a94a3}\n"
+	".c4{fill:#e0a800}.c5{fill:#5b7fa6}.c6{fill:#c3cad3}\n"
 	".h0{fill:#f5cf8a}.h1{fill:#f3a84e}.h2{fill:#ee7f2d}.h3{fill:#dc5320}.h4{fill:#b52c1c}.h5{fill:#780f1b}\n"
 	"rect:hover{opacity:.7}\n"
 	"@media(prefers-color-scheme:dark){\n"
 	".bed{fill:#262d38}\n"
 	".c0{fill:#5a9bf0}.c1{fill:#4cc59a}.c2{fill:#b394e6}\n"
+	".c4{fill:#f0c43c}.c5{fill:#7fa3cc}.c6{fill:#566070}\n"
 	".h0{fill:#6b4520}.h1{fill:#96551c}.h2{fill:#c86a1b}.h3{fill:#f08f2c}.h4{fill:#ffbd55}.h5{fill:#fff0b8}\n"
 	"}\n";
 
@@ -73,6 +75,22 @@ static double draw_fact(const struct svg *svg, double x, const char *label,
 	return x + (above > width ? above : width) + 24;
 }
 
+/* Time of threads while they did not run, also of those not selected */
+static void draw_waits(struct svg *svg)
+{
+	const struct sum *sum = svg->sum;
+	double x = SVG_LEFT;
+	enum prf_state state;
+	char text[64];
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++) {
+		snprintf(text, sizeof(text), "%.3f s",
+			 sum->numbers.waits[state] * sum->period_ns / 1e9);
+		x = draw_fact(svg, x, prf_states[state].name, text);
+	}
+	svg->y += 42;
+}
+
 static void draw_facts(struct svg *svg)
 {
 	const struct sum *sum = svg->sum;
@@ -93,6 +111,8 @@ static void draw_facts(struct svg *svg)
 	snprintf(text, sizeof(text), "%.3f s", sum->wall_ns / 1e9);
 	draw_fact(svg, x, "real time", text);
 	svg->y += 42;
+	if (sum->wall)
+		draw_waits(svg);
 }
 
 static void draw_remark(struct svg *svg, const char *class, uint64_t number,
@@ -145,9 +165,9 @@ static void draw_classes(struct svg *svg)
 {
 	double x = SVG_LEFT, legend = SVG_LEFT;
 	char class[] = "c0";
-	int i;
+	size_t i;
 
-	for (i = 0; i < SUM_CLASSES; i++) {
+	for (i = 0; i < sum_classes(svg->sum); i++) {
 		uint64_t ticks = svg->sum->classes[i];
 		double percent = sum_percent(svg->sum,
 					     svg->sum->classes_ns[i]);
