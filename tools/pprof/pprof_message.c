@@ -135,6 +135,18 @@ void pprof_begin(struct pprof *pprof, FILE *file)
 }
 
 /**
+ * pprof_add_wall() - have samples of wall time, too, for pprof_end_wait()
+ *
+ * To be called before the first sample. Readers show the last type by default.
+ */
+void pprof_add_wall(struct pprof *pprof)
+{
+	pprof->wall = true;
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "wall", "nanoseconds");
+	put_value_type(pprof, PROFILE_PERIOD_TYPE, "wall", "nanoseconds");
+}
+
+/**
  * pprof_end() - end a profile
  *
  * Return: 0, or -1 if out of memory, or if the file has an error.
@@ -337,6 +349,28 @@ void pprof_add_location(struct pprof *pprof, uint64_t location)
 		proto_put(pprof->sample, SAMPLE_LOCATION, location);
 }
 
+static void end_sample(struct pprof *pprof, const struct proto *labels,
+		       size_t nr, uint64_t ticks, double cpu_ns, double wall_ns)
+{
+	size_t i;
+
+	if (pprof->failed)
+		return;
+	proto_put(pprof->sample, SAMPLE_VALUE, ticks);
+	proto_put(pprof->sample, SAMPLE_VALUE, whole(cpu_ns));
+	if (pprof->wall)
+		proto_put(pprof->sample, SAMPLE_VALUE, whole(wall_ns));
+	for (i = 0; i < nr; i++)
+		proto_put_message(pprof->sample, SAMPLE_LABEL, &labels[i]);
+	if (fflush(pprof->sample)) {
+		pprof->failed = true;
+		return;
+	}
+	proto_put_bytes(pprof->file, PROFILE_SAMPLE, pprof->data,
+			ftello(pprof->sample));
+	rewind(pprof->sample);
+}
+
 /**
  * pprof_end_sample() - write the sample with the locations that were added
  * @pprof: the profile
@@ -348,19 +382,19 @@ void pprof_add_location(struct pprof *pprof, uint64_t location)
 void pprof_end_sample(struct pprof *pprof, const struct proto *labels,
 		      size_t nr, uint64_t ticks, double ns)
 {
-	size_t i;
+	end_sample(pprof, labels, nr, ticks, ns, ns);
+}
 
-	if (pprof->failed)
-		return;
-	proto_put(pprof->sample, SAMPLE_VALUE, ticks);
-	proto_put(pprof->sample, SAMPLE_VALUE, whole(ns));
-	for (i = 0; i < nr; i++)
-		proto_put_message(pprof->sample, SAMPLE_LABEL, &labels[i]);
-	if (fflush(pprof->sample)) {
-		pprof->failed = true;
-		return;
-	}
-	proto_put_bytes(pprof->file, PROFILE_SAMPLE, pprof->data,
-			ftello(pprof->sample));
-	rewind(pprof->sample);
+/**
+ * pprof_end_wait() - write the sample of a wait, which has no CPU time
+ * @pprof: the profile, with wall time
+ * @labels: its labels
+ * @nr: number of labels
+ * @ticks: its ticks
+ * @ns: their time
+ */
+void pprof_end_wait(struct pprof *pprof, const struct proto *labels,
+		    size_t nr, uint64_t ticks, double ns)
+{
+	end_sample(pprof, labels, nr, ticks, 0, ns);
 }

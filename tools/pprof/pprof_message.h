@@ -24,6 +24,7 @@
 struct pprof {
 	FILE *file;
 	bool failed;
+	bool wall;
 	uint64_t strings;
 	uint64_t mappings;
 	uint64_t functions;
@@ -45,6 +46,7 @@ struct pprof_line {
 
 FILE *pprof_open(int fd);
 void pprof_begin(struct pprof *pprof, FILE *file);
+void pprof_add_wall(struct pprof *pprof);
 int pprof_end(struct pprof *pprof);
 uint64_t pprof_string(struct pprof *pprof, const char *string);
 void pprof_times(struct pprof *pprof, double period_ns, uint64_t start_unix_ns,
@@ -63,5 +65,7 @@ struct proto pprof_number_label(struct pprof *pprof, const char *key,
 void pprof_add_location(struct pprof *pprof, uint64_t location);
 void pprof_end_sample(struct pprof *pprof, const struct proto *labels,
 		      size_t nr, uint64_t ticks, double ns);
+void pprof_end_wait(struct pprof *pprof, const struct proto *labels,
+		    size_t nr, uint64_t ticks, double ns);
 
 #endif /* PPROF_MESSAGE_H */

@@ -21,16 +21,20 @@
  * @mapping: the last mapping
  * @locations: number of locations so far
  * @first: number of locations before those of each DSO
+ * @wall: there are waits
+ * @states: labels of states
  */
 struct out {
 	struct pprof pprof;
 	uint64_t mapping;
 	uint64_t locations;
 	uint64_t *first;
+	bool wall;
+	struct proto states[PRF_STATES];
 };
 
-/* Program and PID of samples */
-#define LABELS	2
+/* Program and PID of samples; where there are waits, what the thread did, too */
+#define LABELS	3
 
 struct labels {
 	struct proto list[LABELS];
@@ -76,10 +80,12 @@ static void find_function(struct out *out, struct frames *frames, size_t i,
 }
 
 /* The function of a piece, and the functions inlined there, innermost first. */
-static struct frames make_frames(struct out *out, const struct sum_piece *piece)
+static struct frames make_frames(struct out *out, const struct sum_dso *dso,
+				 const struct sum_piece *piece)
 {
 	const struct inlines *inlines = &piece->inlines;
 	struct frames frames = { .nr = inlines->nr + 1 };
+	char *label;
 	size_t i;
 
 	frames.list = calloc(frames.nr, sizeof(*frames.list));
@@ -89,7 +95,9 @@ static struct frames make_frames(struct out *out, const struct sum_piece *piece)
 	for (i = 0; i < inlines->nr; i++)
 		frames.list[i].name = pprof_string(&out->pprof,
 						   inlines->list[i].name);
-	frames.list[i].name = pprof_string(&out->pprof, piece->name);
+	label = sum_label(dso, piece->name);
+	frames.list[i].name = pprof_string(&out->pprof, label);
+	free(label);
 	for (i = 0; i < inlines->nr; i++) {
 		const struct place call = {
 			.file = inlines->list[i].file,
@@ -106,7 +114,7 @@ static void put_piece(struct out *out, const struct sum_dso *dso,
 		      const struct sum_piece *piece)
 {
 	const struct sum_bucket *bucket = &dso->buckets[piece->first];
-	struct frames frames = make_frames(out, piece);
+	struct frames frames = make_frames(out, dso, piece);
 	struct place place;
 	size_t i;
 
@@ -193,10 +201,17 @@ static void add_location(struct out *out, uint64_t number)
 }
 
 /* Put the sample with the locations that were added. */
-static void end_sample(struct out *out, const struct labels *labels,
-		       uint64_t ticks, double ns)
+static void end_sample(struct out *out, const struct labels *program,
+		       enum prf_state state, uint64_t ticks, double ns)
 {
-	pprof_end_sample(&out->pprof, labels->list, LABELS, ticks, ns);
+	struct labels labels = *program;
+	size_t nr = LABELS - !out->wall;
+
+	labels.list[LABELS - 1] = out->states[state];
+	if (state == PRF_ON_CPU)
+		pprof_end_sample(&out->pprof, labels.list, nr, ticks, ns);
+	else
+		pprof_end_wait(&out->pprof, labels.list, nr, ticks, ns);
 }
 
 static void put_flat(struct out *out, const struct sum *sum,
@@ -209,9 +224,11 @@ static void put_flat(struct out *out, const struct sum *sum,
 	for (i = 0; i < samples.nr; i++) {
 		const struct sample *sample = &samples.list[i];
 
-		add_location(out, location(out, sum, &sum->dsos[sample->dso],
-					   sample->bucket));
-		end_sample(out, labels, sample->ticks, sample->ns);
+		const struct sum_dso *dso = &sum->dsos[sample->dso];
+
+		add_location(out, location(out, sum, dso, sample->bucket));
+		end_sample(out, labels, sum_state(dso->class), sample->ticks,
+			   sample->ns);
 	}
 	free(samples.list);
 }
@@ -223,7 +240,7 @@ static void put_whole(struct out *out, const struct sum *sum,
 	if (!ticks)
 		return;
 	add_location(out, location(out, sum, sum_whole(sum, class), 0));
-	end_sample(out, labels, ticks, ticks * period_ns);
+	end_sample(out, labels, PRF_ON_CPU, ticks, ticks * period_ns);
 }
 
 /* Location of a node, or 0 if it has none */
@@ -270,6 +287,13 @@ static void add_callers(struct out *out, const struct prf_exec *exec,
 			add_location(out, locations[caller - 1]);
 }
 
+static enum prf_state state_of(const struct prf_exec *exec,
+			       const struct prf_node *node)
+{
+	return node->dso == PRF_NODE_KERNEL ? PRF_ON_CPU :
+		prf_state_of(&exec->dsos[node->dso]);
+}
+
 static void put_chains(struct out *out, const struct sum *sum,
 		       const struct prf *run, const struct prf_exec *exec,
 		       const struct labels *labels)
@@ -286,8 +310,8 @@ static void put_chains(struct out *out, const struct sum *sum,
 			add_location(out, node_location(out, sum, run, exec, i,
 							false));
 			add_callers(out, exec, i, locations);
-			end_sample(out, labels, node->count,
-				   node->count * period_ns);
+			end_sample(out, labels, state_of(exec, node),
+				   node->count, node->count * period_ns);
 		}
 		if (node->below) {
 			add_location(out, location(out, sum,
@@ -295,7 +319,7 @@ static void put_chains(struct out *out, const struct sum *sum,
 			if (locations[i])
 				add_location(out, locations[i]);
 			add_callers(out, exec, i, locations);
-			end_sample(out, labels, node->below,
+			end_sample(out, labels, PRF_ON_CPU, node->below,
 				   node->below * period_ns);
 		}
 		below += node->below;
@@ -329,10 +353,22 @@ static void put_execs(struct out *out, const struct report *report)
 				 &report->runs[i].execs[j]);
 }
 
+static void begin_wall(struct out *out)
+{
+	enum prf_state state;
+
+	pprof_add_wall(&out->pprof);
+	for (state = PRF_ON_CPU; state < PRF_STATES; state++)
+		out->states[state] = pprof_text_label(&out->pprof, "state",
+						      prf_states[state].name);
+}
+
 static void put_profile(struct out *out, const struct report *report)
 {
 	const struct sum *sum = report->sum;
 
+	if (out->wall)
+		begin_wall(out);
 	pprof_times(&out->pprof, sum->period_ns, report->runs->start_unix_ns,
 		    sum->wall_ns);
 	pprof_comment(&out->pprof, sum->command);
@@ -344,7 +380,7 @@ static void put_profile(struct out *out, const struct report *report)
 int write_pprof(const struct report *report)
 {
 	FILE *file = pprof_open(STDOUT_FILENO);
-	struct out out = {};
+	struct out out = { .wall = report->sum->wall };
 	bool failed;
 
 	out.first = calloc(report->sum->nr_dsos + 1, sizeof(*out.first));
