@@ -79,6 +79,15 @@ static const char *prepare_chains(struct session *session,
 	return listen_to(watches, watches->more) ? "epoll_ctl" : NULL;
 }
 
+static const char *check_wall(const struct session *session,
+			      const struct profil_info *info)
+{
+	if (!session->wall || info->watch_flags & PROFIL_WATCH_WALL)
+		return NULL;
+	errno = EOPNOTSUPP;
+	return "PROFIL_WATCH_WALL";
+}
+
 static const char *backend_open(struct session *session)
 {
 	struct watches *watches = calloc(1, sizeof(*watches));
@@ -91,7 +100,8 @@ static const char *backend_open(struct session *session)
 	if (watch_info(&watches->info))
 		failed = PROFIL_DEVICE;
 	else
-		failed = prepare_chains(session, watches);
+		failed = check_wall(session, &watches->info) ?:
+			prepare_chains(session, watches);
 	if (failed) {
 		free_watches(watches);
 		return failed;
@@ -257,6 +267,9 @@ static int take(struct session *session, const struct watch *watch)
 
 	prf->withheld += status.withheld;
 	prf->unfollowed += status.unfollowed;
+	prf->unfollowed_threads += status.unfollowed_threads;
+	if (session->wall)
+		prf->flags |= PRF_FLAG_WALL;
 	report_full(watch, &status);
 	put_chains(session, watch, &status);
 	if (record_table(session, watch->table, status.buckets))

@@ -74,6 +74,14 @@ static uint64_t news(const uint64_t *now, uint64_t *before)
 	return count - last;
 }
 
+/* Waits have numbers in place of addresses. */
+static uint64_t offset_of(const struct buckets *buckets,
+			  const struct profil_watch_bucket *seen)
+{
+	return bucket_waits(seen->object) ? seen->offset :
+		seen->offset << buckets->table->bucket_shift;
+}
+
 static struct bucket *add(struct buckets *buckets, size_t slot,
 			  const struct profil_watch_bucket *seen)
 {
@@ -87,7 +95,7 @@ static struct bucket *add(struct buckets *buckets, size_t slot,
 	*list = (struct bucket) {
 		.image = seen->image,
 		.object = seen->object,
-		.offset = seen->offset << buckets->table->bucket_shift,
+		.offset = offset_of(buckets, seen),
 		.slot = slot,
 		.dso = BUCKET_NOWHERE,
 	};
@@ -251,36 +259,59 @@ static void add_below(const struct buckets *buckets,
 		caller->below += bucket->count + bucket->below;
 }
 
-/*
- * Ticks below a frame are coarse, or in the kernel: how many of which, only
- * their sum says. Those in the kernel get a node, unless they are left out.
- */
-static int divide_below(struct prf_exec *exec, bool user_only)
+/* Give a node as many ticks as it has and @rest knows, in a wait below it. */
+static int add_waits(struct prf_exec *exec, size_t node, uint64_t *ticks,
+		     struct buckets_rest *rest)
 {
-	size_t nr = exec->nr_nodes, i;
-	uint64_t left = exec->coarse, kernel;
+	uint64_t some = *ticks < rest->ticks ? *ticks : rest->ticks;
+
+	*ticks -= some;
+	rest->ticks -= some;
+	return !some || prf_add_node(exec, node + 1, rest->dso,
+				     PRF_WAIT_UNKNOWN, some, 0) ? 0 : -1;
+}
+
+/*
+ * Ticks below a frame are coarse, in waits or in the kernel: how many of which,
+ * only their sums say. Those in the kernel get a node, unless they are left out.
+ */
+static int divide_below(struct prf_exec *exec, bool user_only,
+			struct buckets_rest rests[PRF_STATES])
+{
+	size_t nr = exec->nr_nodes, i, j;
+	uint64_t left = exec->coarse, others;
 
 	for (i = 0; i < nr; i++) {
 		struct prf_node *node = &exec->nodes[i];
 
-		kernel = node->below > left ? node->below - left : 0;
-		node->below -= kernel;
+		others = node->below > left ? node->below - left : 0;
+		node->below -= others;
 		left -= node->below;
-		if (kernel && !user_only &&
-		    !prf_add_node(exec, i + 1, PRF_NODE_KERNEL, 0, kernel, 0))
+		for (j = PRF_RUNNABLE; j < PRF_STATES; j++)
+			if (add_waits(exec, i, &others, &rests[j]))
+				return -1;
+		if (others && !user_only &&
+		    !prf_add_node(exec, i + 1, PRF_NODE_KERNEL, 0, others, 0))
 			return -1;
 	}
 	return 0;
 }
 
 /*
- * Nobody knows what called what the kernel has done, if its ticks are in no
- * bucket: the process was at an exec, or its ticks in the kernel were not seen.
+ * Nobody knows what called waits, and what the kernel has done, if their ticks
+ * are in no bucket: the process was at an exec, or its ticks were not seen.
  */
-static int add_rest(struct prf_exec *exec)
+static int add_rest(struct prf_exec *exec,
+		    const struct buckets_rest rests[PRF_STATES])
 {
 	uint64_t rest = exec->kernel_count;
 	size_t i;
+
+	for (i = PRF_RUNNABLE; i < PRF_STATES; i++)
+		if (rests[i].ticks &&
+		    !prf_add_node(exec, PRF_CUT, rests[i].dso,
+				  PRF_WAIT_UNKNOWN, rests[i].ticks, 0))
+			return -1;
 
 	for (i = 0; i < exec->nr_nodes; i++)
 		if (exec->nodes[i].dso == PRF_NODE_KERNEL)
@@ -295,11 +326,13 @@ static int add_rest(struct prf_exec *exec)
  * @exec: the exec
  * @first: index of the first bucket of the image
  * @end: index after the last one
+ * @rests: by enum prf_state, ticks of waits that are in no bucket of the table
  *
  * Return: 0, or -1 if out of memory.
  */
 int buckets_add_nodes(struct buckets *buckets, struct prf_exec *exec,
-		      size_t first, size_t end)
+		      size_t first, size_t end,
+		      struct buckets_rest rests[PRF_STATES])
 {
 	struct bucket *bucket;
 
@@ -314,6 +347,6 @@ int buckets_add_nodes(struct buckets *buckets, struct prf_exec *exec,
 		if (bucket->dso != BUCKET_NOWHERE &&
 		    add_chain(buckets, exec, bucket))
 			return -1;
-	return divide_below(exec, buckets->user_only) || add_rest(exec) ? -1 :
-									 0;
+	return divide_below(exec, buckets->user_only, rests) ||
+		add_rest(exec, rests) ? -1 : 0;
 }

@@ -19,7 +19,7 @@
  * struct bucket - a bucket with new ticks, or one that leads to such
  * @image: index of the image
  * @object: index of the object
- * @offset: offset in the object, in bytes
+ * @offset: offset in the object, in bytes; or enum profil_wait
  * @count: new ticks
  * @below: new ticks of frames below this one that found no bucket
  * @slot: its index in the table
@@ -64,11 +64,29 @@ struct buckets {
 	struct bucket *list;
 };
 
+/**
+ * struct buckets_rest - ticks of waits that are in no bucket of the table
+ * @ticks: the ticks
+ * @dso: number of the DSO in the exec that has them
+ */
+struct buckets_rest {
+	uint64_t ticks;
+	uint32_t dso;
+};
+
+/** bucket_waits() - does an object stand for what threads wait in? */
+static inline bool bucket_waits(uint32_t object)
+{
+	return object == PROFIL_OBJECT_BLOCKED ||
+		object == PROFIL_OBJECT_RUNNABLE;
+}
+
 int buckets_init(struct buckets *buckets,
 		 const struct profil_watch_table *table, bool has_chains);
 void buckets_free(struct buckets *buckets);
 int buckets_read(struct buckets *buckets, uint32_t left, bool user_only);
 int buckets_add_nodes(struct buckets *buckets, struct prf_exec *exec,
-		      size_t first, size_t end);
+		      size_t first, size_t end,
+		      struct buckets_rest rests[PRF_STATES]);
 
 #endif /* BUCKETS_H */

@@ -34,7 +34,8 @@ static const char usage[] =
 	"                          others need CAP_PERFMON)\n"
 	"  -a, --all               profile the whole machine (needs CAP_PERFMON)\n"
 	"      --duration=SECONDS  end after SECONDS; not with PROGRAM\n"
-	"  -t, --interval=US       take a tick every US microseconds of CPU time on\n"
+	"  -t, --interval=US       take a tick every US microseconds of CPU time (with\n"
+	"                          --wall of the life of each thread) on\n"
 	"                          average (default 1000; 10000 where the module's\n"
 	"                          restrict_fastprof forbids less; 250 with --flat\n"
 	"                          if there is no module)\n"
@@ -46,6 +47,8 @@ static const char usage[] =
 	"      --dos               write PROGRAM.PRF for MS-DOS PROHIST as well\n"
 	"      --interactive       ask for bucket, interval and arguments as MS-DOS\n"
 	"                          PROFIL did; implies --dos\n"
+	"      --wall              count also the time in which threads do not run, by\n"
+	"                          what they wait in (needs the module; not with --all)\n"
 	"      --flat              count the functions that run, without their callers\n"
 	"      --call-sites        tell callers apart by call site, not only by function\n"
 	"      --kernel=DETAIL     how to count ticks in kernel mode: total (default),\n"
@@ -88,6 +91,7 @@ const struct option long_options[] = {
 	{ "per-process", no_argument, NULL, 'P' },
 	{ "dos", no_argument, NULL, OPTION_DOS },
 	{ "interactive", no_argument, NULL, OPTION_INTERACTIVE },
+	{ "wall", no_argument, NULL, OPTION_WALL },
 	{ "flat", no_argument, NULL, OPTION_FLAT },
 	{ "call-sites", no_argument, NULL, OPTION_CALL_SITES },
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
@@ -199,6 +203,12 @@ static void set_user(struct session *session, const char *name)
 				      "--user: no such user");
 }
 
+static void check_wall(const struct session *session)
+{
+	if (session->wall && session->target == TARGET_MACHINE)
+		misused("--wall does not follow the threads of the whole machine: choose --user, --cgroup or --pid");
+}
+
 static void check_chains(const struct session *session)
 {
 	if (session->flat && session->call_sites)
@@ -229,6 +239,7 @@ bool common_option(struct session *session, int option, const char *argument)
 	case 'a':
 		set_target(session, TARGET_MACHINE);
 		session->kernel |= !session->kernel_set;
+		check_wall(session);
 		return true;
 	case OPTION_DURATION:
 		session->duration_ns = 1000000000 *
@@ -242,6 +253,10 @@ bool common_option(struct session *session, int option, const char *argument)
 		return true;
 	case 'b':
 		session->bucket = bucket_of(argument);
+		return true;
+	case OPTION_WALL:
+		session->wall = true;
+		check_wall(session);
 		return true;
 	case OPTION_FLAT:
 		session->flat = true;

@@ -31,6 +31,7 @@ enum {
 	OPTION_SPOOL,
 	OPTION_SPOOL_SIZE,
 	OPTION_LISTEN,
+	OPTION_WALL,
 };
 
 #define SHORT_OPTIONS "p:at:b:o:Pn:"

@@ -19,6 +19,7 @@
 #include "profil/names.h"
 #include "profil/object.h"
 #include "profil/record.h"
+#include "profil/waits.h"
 #include "symbolize/build_id.h"
 #include "util/file.h"
 
@@ -85,13 +86,17 @@ static int read_images(struct record *record)
 {
 	const struct profil_watch_table *table = record->table;
 	uint32_t nr = __atomic_load_n(&table->nr_images, __ATOMIC_ACQUIRE), i;
+	size_t size;
 
 	if (!grow_images(&record->images, record->nr_images, nr) ||
 	    !grow_images(&record->images_before, record->nr_images, nr))
 		return -1;
 	record->nr_images = nr;
+	/* Those of earlier modules are shorter */
+	size = table->image_size < sizeof(*record->images) ?
+		table->image_size : sizeof(*record->images);
 	for (i = 0; i < nr; i++)
-		record->images[i] = *profil_watch_image(table, i);
+		memcpy(&record->images[i], profil_watch_image(table, i), size);
 	return 0;
 }
 
@@ -204,6 +209,34 @@ static uint32_t parent_of(const struct record *record,
 	return record->session->target == TARGET_PROGRAM ? getpid() : 0;
 }
 
+static void raise_to(__u64 *count, uint64_t least)
+{
+	if (*count < least)
+		*count = least;
+}
+
+/* Count the ticks of a bucket for its image. */
+static void add_count(struct profil_watch_image *image,
+		      const struct bucket *bucket)
+{
+	switch (bucket->object) {
+	case PROFIL_OBJECT_KERNEL:
+		image->kernel += bucket->count;
+		break;
+	case PROFIL_OBJECT_RUNNABLE:
+		image->runnable += bucket->count;
+		break;
+	case PROFIL_OBJECT_BLOCKED:
+		image->blocked += bucket->count;
+		if (bucket->offset & PROFIL_WAIT_LONG)
+			image->idle += bucket->count;
+		break;
+	default:
+		image->counted += bucket->count;
+		break;
+	}
+}
+
 /*
  * A tick that came between buckets_read() and read_images() has been taken
  * with its image, and comes again with its bucket. Take as many for the image
@@ -212,20 +245,18 @@ static uint32_t parent_of(const struct record *record,
 static void raise_counts(struct record *record, uint32_t index)
 {
 	const struct profil_watch_image *before = &record->images_before[index];
-	struct profil_watch_image *image = &record->images[index];
-	uint64_t counted = before->counted, kernel = before->kernel;
+	struct profil_watch_image *image = &record->images[index], least;
 	size_t i;
 
+	least = *before;
 	for (i = record->next; i < record->buckets.nr &&
 	     record->buckets.list[i].image == index; i++)
-		if (record->buckets.list[i].object == PROFIL_OBJECT_KERNEL)
-			kernel += record->buckets.list[i].count;
-		else
-			counted += record->buckets.list[i].count;
-	if (image->counted < counted)
-		image->counted = counted;
-	if (image->kernel < kernel)
-		image->kernel = kernel;
+		add_count(&least, &record->buckets.list[i]);
+	raise_to(&image->counted, least.counted);
+	raise_to(&image->kernel, least.kernel);
+	raise_to(&image->blocked, least.blocked);
+	raise_to(&image->runnable, least.runnable);
+	raise_to(&image->idle, least.idle);
 }
 
 /* An image, without the counts that have been taken before */
@@ -242,6 +273,9 @@ static struct profil_watch_image new_counts(struct record *record,
 	image.coarse -= before->coarse;
 	image.kernel -= before->kernel;
 	image.unresolved -= before->unresolved;
+	image.blocked -= before->blocked;
+	image.runnable -= before->runnable;
+	image.idle -= before->idle;
 	return image;
 }
 
@@ -272,6 +306,10 @@ static void put_counts(const struct record *record,
 	}
 	exec->ticks = image->counted + image->coarse + image->unresolved +
 		image->kernel;
+	exec->waits[PRF_RUNNABLE] = image->runnable;
+	exec->waits[PRF_IDLE] = image->idle;
+	if (image->blocked > image->idle)
+		exec->waits[PRF_BLOCKED] = image->blocked - image->idle;
 }
 
 static enum prf_kind kind_of(const struct record *record, uint32_t index,
@@ -555,6 +593,58 @@ static int add_kernel(struct record *record, struct prf_exec *exec)
 	return 0;
 }
 
+/* Add the DSO of a state, if it is not there yet. */
+static struct prf_dso *wait_dso(struct prf_exec *exec, enum prf_state state)
+{
+	struct prf_dso *dso = waits_find(exec, state);
+
+	return dso ?: waits_add(exec, state, free_address(exec));
+}
+
+/* Add the waits of an image in one object: long ones are behind the others. */
+static int add_waits(struct record *record, struct prf_exec *exec)
+{
+	const struct bucket *first = &record->buckets.list[record->next];
+	struct prf_dso *dso;
+
+	for (; record->next < record->buckets.nr &&
+	     is_with(&record->buckets.list[record->next], first);
+	     record->next++) {
+		struct bucket *bucket = &record->buckets.list[record->next];
+
+		dso = wait_dso(exec, wait_state(bucket->object,
+						bucket->offset));
+		if (!dso)
+			return -1;
+		bucket->offset = wait_offset(bucket->offset);
+		if (add_bucket(exec, dso, bucket))
+			return -1;
+	}
+	return 0;
+}
+
+/* Add the waits that found no bucket in the table, and name all. */
+static int finish_waits(struct prf_exec *exec,
+			struct buckets_rest rests[PRF_STATES])
+{
+	enum prf_state state;
+	struct prf_dso *dso;
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++) {
+		if (!exec->waits[state])
+			continue;
+		dso = wait_dso(exec, state);
+		if (!dso)
+			return -1;
+		rests[state].dso = dso - exec->dsos;
+		rests[state].ticks = waits_unplaced(exec, state);
+		dso->buckets->count += rests[state].ticks;
+		if (waits_name(dso))
+			return -1;
+	}
+	return 0;
+}
+
 static int add_dsos(struct record *record, struct prf_exec *exec,
 		    uint32_t image)
 {
@@ -568,6 +658,8 @@ static int add_dsos(struct record *record, struct prf_exec *exec,
 			record->next++;
 		else if (object == PROFIL_OBJECT_KERNEL)
 			failed = add_kernel(record, exec);
+		else if (bucket_waits(object))
+			failed = add_waits(record, exec);
 		else
 			failed = add_object(record, exec);
 	}
@@ -602,11 +694,15 @@ static int add_program(struct record *record, struct prf_exec *exec,
 	return 0;
 }
 
-/* Has an image run? Most processes of a machine only wait. */
+/*
+ * Has an image run, or waited while that was counted? Most processes of a machine
+ * only wait.
+ */
 static bool has_run(const struct profil_watch_image *image)
 {
 	return image->cpu_time_ns || image->counted || image->coarse ||
-		image->kernel || image->unresolved;
+		image->kernel || image->unresolved || image->blocked ||
+		image->runnable;
 }
 
 /*
@@ -630,6 +726,7 @@ static const char *cgroup_of(struct record *record,
 static int add_image(struct record *record, uint32_t index)
 {
 	const struct profil_watch_image image = new_counts(record, index);
+	struct buckets_rest rests[PRF_STATES] = {};
 	struct prf_exec *exec;
 	size_t first, i;
 	char *name;
@@ -645,7 +742,9 @@ static int add_image(struct record *record, uint32_t index)
 	first = record->next;
 	if (add_dsos(record, exec, index) ||
 	    add_program(record, exec, image.exe) ||
-	    buckets_add_nodes(&record->buckets, exec, first, record->next))
+	    finish_waits(exec, rests) ||
+	    buckets_add_nodes(&record->buckets, exec, first, record->next,
+			      rests))
 		return -1;
 	for (i = 0; i < exec->nr; i++)
 		drop_empty(&exec->dsos[i]);

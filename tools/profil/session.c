@@ -217,6 +217,18 @@ static int use_perf(struct session *session, const char *failed, int error)
 	return 0;
 }
 
+/* perf_event_open(2) takes samples of threads that run only. */
+static int refuse_wall(const char *failed, int error)
+{
+	if (error == EOPNOTSUPP) {
+		term_warn("--wall: the module that is loaded counts no waits; install and load a later version");
+		return -1;
+	}
+	term_warn("%s: %s; %s", failed, strerror(error), device_remedy(error));
+	term_warn("--wall needs the module");
+	return -1;
+}
+
 /**
  * session_open() - choose the backend
  *
@@ -232,6 +244,8 @@ int session_open(struct session *session)
 	if (!failed)
 		return 0;
 	error = errno;
+	if (session->wall)
+		return refuse_wall(failed, error);
 	if (session->target != TARGET_PROGRAM &&
 	    session->target != TARGET_PROCESSES) {
 		term_warn("%s: %s; %s", failed, strerror(error),

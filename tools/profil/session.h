@@ -54,12 +54,14 @@ enum target {
  * @dos_output: path of the file for MS-DOS, or NULL
  * @dos_made: save_check() created it
  * @bucket: bytes of text in a bucket
- * @asked_ns: requested mean CPU time between ticks, 0 for the default
- * @period_ns: actual mean CPU time between ticks
+ * @asked_ns: requested mean CPU time, or with @wall life of a thread, between ticks;
+ *	0 for the default
+ * @period_ns: the actual one
  * @per_process: write a file for each process
  * @dos: write a file for MS-DOS PROHIST as well
  * @paragraphs: paragraphs of 16 bytes in each bucket of that file; 0 for as few
  *	as fit
+ * @wall: count also ticks that fall while threads do not run
  * @flat: count ticks without their callers
  * @call_sites: tell callers apart by their calls, not only by their functions
  * @kernel_set: the user has chosen @kernel or @user_only
@@ -99,6 +101,7 @@ struct session {
 	bool per_process;
 	bool dos;
 	uint64_t paragraphs;
+	bool wall;
 	bool flat;
 	bool call_sites;
 	bool kernel_set;

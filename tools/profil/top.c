@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * top.c - the live view: the functions that use most CPU time now
+ * top.c - the live view: the functions that use most CPU time now, and with
+ * --wall, what threads wait in
  *
  * Once a second, it makes a profile of the ticks since the last time.
  */
@@ -44,6 +45,7 @@ struct known {
  * struct row - ticks of a function
  * @name: name of the function, to be freed
  * @dso: path of its DSO, without directories; belongs to the profile
+ * @waits: it is a wait
  * @ticks: its ticks
  * @total: and those of all that it called
  * @stamp: the tick that has been added to @total last
@@ -51,6 +53,7 @@ struct known {
 struct row {
 	char *name;
 	const char *dso;
+	bool waits;
 	uint64_t ticks;
 	uint64_t total;
 	uint64_t stamp;
@@ -71,6 +74,8 @@ struct row {
  * @stamp: number of ticks that have been added to totals
  * @hottest: the chain with most ticks, or NULL
  * @hottest_ticks: its ticks
+ * @wall: the watches count waits, too
+ * @waits: by enum prf_state, ticks of waits
  * @last_ns: time of the last refresh
  * @is_full: a table has little room left
  */
@@ -88,6 +93,8 @@ static struct top {
 	uint64_t stamp;
 	char *hottest;
 	uint64_t hottest_ticks;
+	bool wall;
+	uint64_t waits[PRF_STATES];
 	uint64_t last_ns;
 	bool is_full;
 } top;
@@ -169,11 +176,15 @@ static struct row *row_at(const struct symbols *symbols,
 			  uint64_t bytes)
 {
 	struct symbol symbol;
+	struct row *row;
 
 	if (symbols_find(symbols, symbols_address(symbols, dso, offset), bytes,
 			 &symbol))
 		return NULL;
-	return find_row(symbol.name, dso->path);
+	row = find_row(symbol.name, dso->path);
+	if (row)
+		row->waits = prf_state_of(dso) != PRF_ON_CPU;
+	return row;
 }
 
 static int add_whole(const char *name, uint64_t ticks)
@@ -201,6 +212,7 @@ static void free_rows(void)
 	free(top.hottest);
 	top.hottest = NULL;
 	top.hottest_ticks = 0;
+	memset(top.waits, 0, sizeof(top.waits));
 }
 
 /* ---- programs */
@@ -264,6 +276,8 @@ static int add_buckets(const struct program *program, size_t index)
 	struct row *row;
 	size_t i;
 
+	if (prf_state_of(dso) == PRF_IDLE)
+		return 0;
 	for (i = 0; i < dso->nr; i++) {
 		row = row_at(program->symbols[index], dso,
 			     dso->buckets[i].offset, dso->bucket_bytes);
@@ -401,6 +415,13 @@ static int name_nodes(const struct program *program)
 	return 0;
 }
 
+/* Waits of a second and longer would hide the rest. */
+static bool is_idle(const struct prf_exec *exec, const struct prf_node *node)
+{
+	return node->dso != PRF_NODE_KERNEL &&
+		prf_state_of(&exec->dsos[node->dso]) == PRF_IDLE;
+}
+
 static int add_chains(const struct program *program)
 {
 	const struct prf_exec *exec = program->exec;
@@ -412,7 +433,7 @@ static int add_chains(const struct program *program)
 		for (i = 0; i < exec->nr_nodes; i++) {
 			const struct prf_node *node = &exec->nodes[i];
 
-			if (!node->count)
+			if (!node->count || is_idle(exec, node))
 				continue;
 			add_total(program, node);
 			leaves[nr++] = (struct leaf) {
@@ -431,6 +452,8 @@ static int add_program(struct program *program, const struct prf_exec *exec)
 
 	if (open_program(program, exec))
 		return -1;
+	for (i = 0; i < PRF_STATES; i++)
+		top.waits[i] += exec->waits[i];
 	for (i = 0; i < exec->nr; i++)
 		if (add_buckets(program, i))
 			return -1;
@@ -472,11 +495,21 @@ static size_t rows_of_terminal(void)
 	return size.ws_row - OTHER_LINES;
 }
 
+/* "function (DSO)", or of a wait "read [blocked]"; returns its length, or -1 */
+static int describe_row(const struct row *row, char **text)
+{
+	if (!row->waits)
+		return asprintf(text, "%s (%s)", row->name, row->dso);
+	return asprintf(text, "%s%s%s", row->name,
+			strcmp(row->name, row->dso) ? " " : "",
+			strcmp(row->name, row->dso) ? row->dso : "");
+}
+
 /* Print a row, but no more than a line of the terminal. */
 static void print_row(const struct row *row, uint64_t all, int width)
 {
 	char *text;
-	int length = asprintf(&text, "%s (%s)", row->name, row->dso);
+	int length = describe_row(row, &text);
 
 	printf("%6.1f %% %8" PRIu64 "  ", 100.0 * row->ticks / all, row->ticks);
 	width -= 20;
@@ -507,23 +540,44 @@ static void print_hottest(uint64_t all, int width)
 	putchar('\n');
 }
 
+/* How many threads were in a state, on average */
+static double threads(const struct session *session, uint64_t ticks,
+		      double seconds)
+{
+	return ticks * (session->period_ns / 1e9) / seconds;
+}
+
+static void print_waits(const struct session *session, double seconds)
+{
+	enum prf_state state;
+
+	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
+		printf(", %.2f threads %s",
+		       threads(session, top.waits[state], seconds),
+		       prf_states[state].name);
+}
+
 static int print(const struct session *session, double seconds)
 {
 	size_t most = top.rows ?: rows_of_terminal(), i;
-	uint64_t all = 0;
+	uint64_t all = 0, waits;
 	struct term term;
 	char what[256];
 
 	term_find(&term);
 	for (i = 0; i < top.nr; i++)
 		all += top.list[i]->ticks;
+	waits = top.waits[PRF_RUNNABLE] + top.waits[PRF_BLOCKED];
 	session_describe(session, what, sizeof(what));
 	if (top.is_terminal)
 		printf("\033[H\033[J");
 	term_name(what);
-	printf(": %" PRIu64 " ticks of %.3f ms in %.1f s: %.2f CPUs\n", all,
+	printf(": %" PRIu64 " ticks of %.3f ms in %.1f s: %.2f CPUs", all,
 	       session->period_ns / 1e6, seconds,
-	       all * (session->period_ns / 1e9) / seconds);
+	       threads(session, all - waits, seconds));
+	if (top.wall)
+		print_waits(session, seconds);
+	putchar('\n');
 	print_hottest(all, term.width);
 	printf("%8s %8s  %s%s\n", "percent", "ticks",
 	       top.has_chains ? "   total  " : "", "function");
@@ -573,7 +627,8 @@ static int collect(struct session *session, struct prf *prf)
 		return -1;
 	backend_watches(session, &watches);
 	for (i = 0; i < top.nr_records; i++) {
-		watch_status(&watches[i], PROFIL_IOC_WATCH_STATUS, &status);
+		watch_status(&watches[i], top.wall ? PROFIL_IOC_WATCH_COLLECT :
+			     PROFIL_IOC_WATCH_STATUS, &status);
 		if (watch_is_full(&watches[i].request, &status))
 			top.is_full = true;
 		if (record_add(top.records[i], prf, status.buckets))
@@ -682,6 +737,7 @@ int top_main(int argc, char **argv)
 	}
 	top.has_chains = !session.flat;
 	top.call_sites = session.call_sites;
+	top.wall = session.wall;
 	failure = session_attach(&session);
 	free_records();
 	if (session_end(&session))

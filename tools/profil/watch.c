@@ -63,6 +63,8 @@ static uint32_t flags_of(const struct session *session)
 		flags |= PROFIL_WATCH_CHAINS;
 	if (session->call_sites)
 		flags |= PROFIL_WATCH_CALL_SITES;
+	if (session->wall)
+		flags |= PROFIL_WATCH_WALL;
 	return flags;
 }
 
@@ -193,7 +195,7 @@ const char *watch_start(struct watch *watch, const struct session *session,
 /**
  * watch_status() - read the stats of a watch, or stop it
  * @watch: the watch
- * @request: PROFIL_IOC_WATCH_STATUS, or PROFIL_IOC_WATCH_STOP; the table stays
+ * @request: PROFIL_IOC_WATCH_STATUS, or _COLLECT, or _STOP; the table stays
  * @status: receives the stats
  *
  * Return: 0, or -1 with errno.

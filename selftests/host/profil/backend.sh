@@ -127,6 +127,26 @@ check 'the whole machine needs the module' refuses --all
 check 'so does a user' refuses --user
 check 'so does a cgroup' refuses --cgroup=/sys/fs/cgroup
 
+# Samples are of threads that run: waits need the module, whatever the target
+no_waits()
+{
+	"$profil" "${@:2}" > no.out 2> no.err
+	[ $? = 125 ] && has no.err "$1" && [ ! -e waits.prf ]
+}
+check 'waits of a program need the module' \
+	no_waits '^profil: --wall needs the module$' --wall -o waits.prf true
+check 'and the remedy is said' has no.err 'modprobe profil|not installed'
+check 'so do those of a process' \
+	no_waits '--wall needs the module$' --wall -o waits.prf -p $$
+check 'so do those of a user' \
+	no_waits '--wall needs the module$' --wall -o waits.prf --user
+check 'so does the live view of waits' \
+	no_waits '--wall needs the module$' top --wall
+check 'waits of the whole machine are refused' \
+	no_waits 'choose --user, --cgroup or --pid$' --wall -o waits.prf -a
+check 'in either order' \
+	no_waits 'choose --user, --cgroup or --pid$' --all --wall -o waits.prf
+
 # Each run draws a prime number of microseconds
 periods()
 {

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 
 #include "kselftest_harness.h"
@@ -254,15 +255,7 @@ static uint32_t called(FIXTURE_DATA(record) *self, uint32_t image,
 		       uint32_t object, uint64_t offset, uint32_t caller,
 		       uint64_t ticks)
 {
-	uint32_t frame = table_frame(&self->table, image, object, offset,
-				     caller);
-
-	self->table.buckets[frame - 1].count += ticks;
-	if (object == PROFIL_OBJECT_KERNEL)
-		self->table.images[image].kernel += ticks;
-	else
-		self->table.images[image].counted += ticks;
-	return frame;
+	return table_call(&self->table, image, object, offset, caller, ticks);
 }
 
 /*
@@ -436,6 +429,171 @@ TEST_F(record, no_chains_of_a_flat_table)
 	prf = refresh(self);
 	EXPECT_EQ(0, prf->execs[0].nr_nodes);
 	EXPECT_EQ(6, in_dsos(&prf->execs[0]));
+}
+
+/* --- waits */
+
+#define SYSCALL(name)	(PROFIL_WAIT_SYSCALL + __NR_##name)
+
+/* The names of an exec's waits with ticks, by state, and their ticks */
+static const char *waits_of(const struct prf_exec *exec)
+{
+	static char text[4096];
+	size_t i, j, k, used = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < exec->nr; i++) {
+		const struct prf_dso *dso = &exec->dsos[i];
+
+		for (j = 0; prf_state_of(dso) && j < dso->nr; j++)
+			for (k = 0; k < dso->nr_symbols; k++)
+				if (dso->symbols[k].start ==
+				    dso->buckets[j].offset)
+					used += sprintf(text + used,
+							"%s %s %lu;", dso->path,
+							dso->symbols[k].name,
+							dso->buckets[j].count);
+	}
+	return text;
+}
+
+TEST_F(record, waits_have_names)
+{
+	uint32_t image = table_image(&self->table, "program");
+	const struct prf_exec *exec;
+
+#define WAIT(wait, ticks) \
+	called(self, image, PROFIL_OBJECT_BLOCKED, wait, 0, ticks)
+	WAIT(PROFIL_WAIT_UNKNOWN, 1);
+	WAIT(PROFIL_WAIT_FAULT, 2);
+	WAIT(PROFIL_WAIT_STOPPED, 3);
+	WAIT(PROFIL_WAIT_TRACED, 4);
+	WAIT(15, 5);
+	WAIT(SYSCALL(read), 6);
+	WAIT(SYSCALL(epoll_pwait2), 7);
+	WAIT(PROFIL_WAIT_SYSCALL + 999, 8);
+	/* 3 is read() in 32-bit programs */
+	WAIT(PROFIL_WAIT_COMPAT + PROFIL_WAIT_SYSCALL + 3, 9);
+	WAIT((1u << 30) + PROFIL_WAIT_SYSCALL, 10);
+	WAIT((1u << 30) + PROFIL_WAIT_SYSCALL + 1, 11);
+	WAIT(PROFIL_WAIT_LONG + SYSCALL(read), 12);
+	called(self, image, PROFIL_OBJECT_RUNNABLE, 0, 0, 13);
+#undef WAIT
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("[blocked] [unknown] 1;[blocked] page fault 2;"
+		     "[blocked] stopped 3;[blocked] traced 4;"
+		     "[blocked] [unknown] 5;[blocked] read 6;"
+		     "[blocked] epoll_pwait2 7;[blocked] system call 999 8;"
+		     "[blocked] read 9;[blocked] [unknown] 21;"
+		     "[idle] read 12;[runnable] [runnable] 13;",
+		     waits_of(exec));
+	EXPECT_EQ(0, exec->ticks);
+	EXPECT_EQ(66, exec->waits[PRF_BLOCKED]);
+	EXPECT_EQ(12, exec->waits[PRF_IDLE]);
+	EXPECT_EQ(13, exec->waits[PRF_RUNNABLE]);
+	EXPECT_TRUE(is_in_order(exec));
+}
+
+/* A wait is below the frame that waits, as what that has called. */
+TEST_F(record, chains_of_waits)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 6);
+	const struct prf_exec *exec;
+
+	called(self, image, PROFIL_OBJECT_BLOCKED, SYSCALL(read), start, 5);
+	called(self, image, PROFIL_OBJECT_BLOCKED,
+	       PROFIL_WAIT_LONG + SYSCALL(read), start, 4);
+	called(self, image, PROFIL_OBJECT_RUNNABLE, 0, start, 3);
+	called(self, image, PROFIL_OBJECT_BLOCKED, SYSCALL(read),
+	       PROFIL_CALLER_UNKNOWN, 2);
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("6+0 3000;5+0 10 3000;2+0 10 cut;4+0 10 3000;3+0 0 3000;",
+		     chains_of(exec));
+	EXPECT_STREQ("[blocked] read 7;[idle] read 4;[runnable] [runnable] 3;",
+		     waits_of(exec));
+	called(self, image, PROFIL_OBJECT_BLOCKED, SYSCALL(read), start, 1);
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("1+0 10 3000;", chains_of(exec));
+	EXPECT_EQ(1, exec->waits[PRF_BLOCKED]);
+	EXPECT_EQ(0, exec->waits[PRF_IDLE]);
+	EXPECT_EQ(0, exec->ticks);
+}
+
+/* Waits that found no bucket are in the sums, and below what has one. */
+TEST_F(record, waits_without_room)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 0);
+	const struct prf_exec *exec;
+
+	self->table.buckets[start - 1].below = 14;
+	self->table.images[image].coarse = 1;
+	self->table.images[image].kernel = 2;
+	self->table.images[image].runnable = 3;
+	self->table.images[image].blocked = 4 + 5;
+	self->table.images[image].idle = 5;
+	/* One of those blocked is below no frame */
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("0+1 3000;3+0 0 3000;4+0 0 3000;5+0 0 3000;1+0 kernel 3000;1+0 kernel cut;",
+		     chains_of(exec));
+	EXPECT_STREQ("[runnable] [runnable] 3;[blocked] [unknown] 4;[idle] [unknown] 5;",
+		     waits_of(exec));
+	self->table.images[image].blocked += 2;
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("2+0 0 cut;", chains_of(exec));
+}
+
+TEST_F(record, waits_of_a_flat_table)
+{
+	uint32_t image = table_image(&self->table, "program");
+	const struct prf_exec *exec;
+
+	self->session.flat = true;
+	table_tick(&self->table, image, PROFIL_OBJECT_BLOCKED, SYSCALL(read), 6);
+	self->table.images[image].blocked += 2;
+	record_free(self->record);
+	self->record = record_new(&self->session, &self->table.header);
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("[blocked] [unknown] 2;[blocked] read 6;", waits_of(exec));
+	EXPECT_EQ(0, exec->nr_nodes);
+}
+
+/* Waits that end while the table is read: as a_tick_in_the_kernel_between_both */
+TEST_F(record, waits_between_both)
+{
+	uint32_t image = table_image(&self->table, "program");
+	uint64_t wait = PROFIL_WAIT_LONG + SYSCALL(read);
+	const struct prf_exec *exec;
+
+	self->table.images[image].blocked += 5;
+	self->table.images[image].idle += 5;
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("[idle] [unknown] 5;", waits_of(exec));
+	table_bucket(&self->table, image, PROFIL_OBJECT_BLOCKED, wait, 5);
+	exec = &refresh(self)->execs[0];
+	EXPECT_STREQ("[idle] read 5;", waits_of(exec));
+	EXPECT_EQ(5, exec->waits[PRF_IDLE]);
+	EXPECT_EQ(0, exec->waits[PRF_BLOCKED]);
+}
+
+/* The images of a module that counts no waits are shorter. */
+TEST_F(record, images_without_waits)
+{
+	uint32_t image = table_image(&self->table, "program");
+	struct profil_watch_image *seen = &self->table.images[image];
+
+	self->table.header.image_size =
+		offsetof(struct profil_watch_image, blocked);
+	seen = (void *)((char *)self->table.images +
+			image * self->table.header.image_size);
+	memset(self->table.images, 0xff, sizeof(self->table.images));
+	memset(self->table.images, 0, (image + 1) *
+	       self->table.header.image_size);
+	seen->counted = 1;
+	EXPECT_EQ(0, prf_waits(&refresh(self)->execs[0]));
 }
 
 /* --- files that may be others now */

@@ -107,7 +107,8 @@ static inline uint32_t table_frame(struct table *table, uint32_t image,
 {
 	struct profil_watch_bucket *bucket = table->buckets;
 
-	offset >>= table->header.bucket_shift;
+	if (object != PROFIL_OBJECT_BLOCKED && object != PROFIL_OBJECT_RUNNABLE)
+		offset >>= table->header.bucket_shift;
 	while (bucket->object && (bucket->image != image ||
 				  bucket->object != object ||
 				  bucket->offset != offset ||
@@ -129,14 +130,39 @@ static inline void table_bucket(struct table *table, uint32_t image,
 	table->buckets[frame - 1].count += nr;
 }
 
+/* Count ticks in an image, by the object of their bucket. */
+static inline void table_count(struct table *table, uint32_t image,
+			       uint32_t object, uint64_t offset, uint64_t nr)
+{
+	if (object == PROFIL_OBJECT_KERNEL)
+		table->images[image].kernel += nr;
+	else if (object == PROFIL_OBJECT_RUNNABLE)
+		table->images[image].runnable += nr;
+	else if (object == PROFIL_OBJECT_BLOCKED)
+		table->images[image].blocked += nr;
+	else
+		table->images[image].counted += nr;
+	if (object == PROFIL_OBJECT_BLOCKED && offset & PROFIL_WAIT_LONG)
+		table->images[image].idle += nr;
+}
+
 static inline void table_tick(struct table *table, uint32_t image,
 			      uint32_t object, uint64_t offset, uint64_t nr)
 {
 	table_bucket(table, image, object, offset, nr);
-	if (object == PROFIL_OBJECT_KERNEL)
-		table->images[image].kernel += nr;
-	else
-		table->images[image].counted += nr;
+	table_count(table, image, object, offset, nr);
+}
+
+/* Count ticks of a frame that another called; returns its index + 1. */
+static inline uint32_t table_call(struct table *table, uint32_t image,
+				  uint32_t object, uint64_t offset,
+				  uint32_t caller, uint64_t nr)
+{
+	uint32_t frame = table_frame(table, image, object, offset, caller);
+
+	table->buckets[frame - 1].count += nr;
+	table_count(table, image, object, offset, nr);
+	return frame;
 }
 
 static inline void table_status(const struct table *table,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -30,6 +31,8 @@ static void (*before_refresh)(int nr);
 /* --- the module */
 
 static int watches;
+/* The first request of the stats */
+static unsigned long asked;
 static uint32_t watch_flags = PROFIL_WATCH_CHAINS;
 
 static void make_table(void)
@@ -66,6 +69,8 @@ int __wrap_watch_status(const struct watch *watch, unsigned long request,
 			struct profil_watch_status *status)
 {
 	table_status(&table, status);
+	if (request != PROFIL_IOC_WATCH_STOP && !asked)
+		asked = request;
 	return 0;
 }
 
@@ -186,6 +191,54 @@ TEST(flat_view)
 	EXPECT_EQ(0, run_top(output, "--flat"));
 	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
 	EXPECT_NE(NULL, strstr(text, "percent    ticks  function\n"));
+}
+
+/* A reader, of whose waits some are long, and what runs */
+static void add_waits(int nr)
+{
+	uint32_t caller = table_frame(&table, image, PROFIL_OBJECT_VDSO, 0, 0);
+
+	table_call(&table, image, PROFIL_OBJECT_VDSO, 64, caller, 10);
+	table_call(&table, image, PROFIL_OBJECT_BLOCKED,
+		   PROFIL_WAIT_SYSCALL + __NR_read, caller, 60);
+	table_call(&table, image, PROFIL_OBJECT_BLOCKED, PROFIL_WAIT_LONG +
+		   PROFIL_WAIT_SYSCALL + __NR_read, caller, 2000);
+	table_call(&table, image, PROFIL_OBJECT_RUNNABLE, 0, caller, 30);
+}
+
+TEST(waits)
+{
+	int output = memfd_create("output", 0);
+	char text[4096] = "";
+
+	watch_flags |= PROFIL_WATCH_WALL;
+	before_refresh = add_waits;
+	refreshes = 2;
+	EXPECT_EQ(0, run_top(output, "--wall"));
+	EXPECT_EQ(PROFIL_IOC_WATCH_COLLECT, asked);
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_EQ(2, count(text, ": 100 ticks of 1.000 ms in "));
+	EXPECT_EQ(2, count(text, " threads runnable, "));
+	EXPECT_EQ(2, count(text, " threads blocked, "));
+	EXPECT_EQ(2, count(text, " threads idle\n"));
+	EXPECT_EQ(2, count(text, "  60.0 % in read < "));
+	EXPECT_EQ(2, count(text, "\n  60.0 %       60    60.0 %  read [blocked]\n"));
+	EXPECT_EQ(2, count(text, "\n  30.0 %       30    30.0 %  [runnable]\n"));
+	EXPECT_EQ(0, count(text, "[idle]"));
+	EXPECT_STREQ("", said);
+}
+
+TEST(stats_without_waits)
+{
+	before_refresh = add_ticks;
+	EXPECT_EQ(0, run_top(memfd_create("output", 0), "--user"));
+	EXPECT_EQ(PROFIL_IOC_WATCH_STATUS, asked);
+}
+
+TEST(module_without_waits)
+{
+	EXPECT_EQ(EXIT_FAILED, run_top(memfd_create("output", 0), "--wall"));
+	EXPECT_NE(NULL, strstr(said, ": --wall: the module that is loaded counts no waits; install and load a later version\n"));
 }
 
 /* As of the first version */
