@@ -264,7 +264,8 @@ void columns_print(struct columns *columns, const struct row *row)
 	columns->so_far_ns += row->ns;
 	for (id = columns->ids; *id != COLUMN_END; id++) {
 		if (*id == COLUMN_NAME) {
-			printf(" ");
+			printf(id > columns->ids && id[-1] == COLUMN_BAR ?
+			       " " : "  ");
 			return;
 		}
 		if (*id == COLUMN_BAR) {
