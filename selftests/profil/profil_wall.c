@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * profil_wall.c - tools/profil knows what threads wait in
+ *
+ * Waits have as many ticks as periods fit into them, and at most two more or
+ * fewer: no bound here is one of chance.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "tool.h"
+#include "tool_fixture.h"
+
+/* A tick falls in each period of a life, and that is cut at both ends. */
+#define CUT	2
+
+/*
+ * A thread is not in a wait yet when it has looked at the clock, and is in none
+ * any more when it does so again: it runs, or waits for a CPU.
+ */
+#define RATHER	0.9
+
+/* All tests need the module's watches. */
+#define NEED_MODULE() do { \
+	if (!tool_has_module()) \
+		SKIP(return, "no module"); \
+} while (0)
+
+#define WAIT(...) \
+	tool_run(&self->run, LIST("--wall"), "waiter", LIST(__VA_ARGS__))
+
+/* How long a deed took, as the helper has printed it, in periods */
+static double periods_of(const struct tool *run, const char *deed)
+{
+	const char *line = run->said;
+	size_t length = strlen(deed);
+
+	while (line && (strncmp(line, deed, length) || line[length] != ' ')) {
+		line = strchr(line, '\n');
+		line += !!line;
+	}
+	return line ? strtod(line + length, NULL) / run->prf.period_ns : 0;
+}
+
+/* Ticks of all execs in a state and in a wait; NULL: in any */
+static uint64_t ticks_in(const struct prf *prf, enum prf_state state,
+			 const char *name)
+{
+	const struct prf_dso *dso;
+	struct prf_at at = {};
+	uint64_t ticks = 0;
+	size_t i, j;
+
+	while ((dso = prf_next(prf, 1, &at))) {
+		if (prf_state_of(dso) != state)
+			continue;
+		for (i = 0; i < dso->nr; i++)
+			for (j = 0; j < dso->nr_symbols; j++)
+				if (dso->symbols[j].start ==
+				    dso->buckets[i].offset &&
+				    (!name ||
+				     !strcmp(name, dso->symbols[j].name)))
+					ticks += dso->buckets[i].count;
+	}
+	return ticks;
+}
+
+static uint64_t all_ticks(const struct prf *prf)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < prf->nr; i++)
+		ticks += prf->execs[i].ticks + prf_waits(&prf->execs[i]);
+	return ticks;
+}
+
+/* The ticks of a deed that takes @ms, or more, in one wait */
+#define EXPECT_WAIT(state, name, deed, ms) do { \
+	uint64_t ticks = ticks_in(&self->run.prf, state, name); \
+	double least = (ms) * MS / (double)self->run.prf.period_ns; \
+	TH_LOG("%s: %llu ticks, %.1f periods", name, \
+	       (unsigned long long)ticks, periods_of(&self->run, deed)); \
+	EXPECT_LE(RATHER * least - CUT, ticks); \
+	EXPECT_GE(periods_of(&self->run, deed) + CUT, ticks); \
+} while (0)
+
+#define EXPECT_ACCOUNT(prf) do { \
+	size_t i_; \
+	int state_; \
+	for (i_ = 0; i_ < (prf)->nr; i_++) \
+		EXPECT_EQ((prf)->execs[i_].ticks, \
+			  (prf)->execs[i_].counted + \
+			  (prf)->execs[i_].coarse + \
+			  (prf)->execs[i_].unresolved); \
+	for (state_ = PRF_RUNNABLE; state_ < PRF_STATES; state_++) { \
+		uint64_t sum_ = 0; \
+		for (i_ = 0; i_ < (prf)->nr; i_++) \
+			sum_ += (prf)->execs[i_].waits[state_]; \
+		EXPECT_EQ(sum_, ticks_in(prf, state_, NULL)); \
+	} \
+} while (0)
+
+/* All that one thread has done since it was executed, and not much more */
+TEST_F(tool, the_life_of_a_thread)
+{
+	double life;
+
+	NEED_MODULE();
+	WAIT("sleep", "compute", "sleep");
+	EXPECT_EXIT(0);
+	EXPECT_TRUE(self->run.prf.flags & PRF_FLAG_WALL);
+	EXPECT_EQ(0, self->run.prf.unfollowed_threads);
+	EXPECT_ACCOUNT(&self->run.prf);
+	life = periods_of(&self->run, "life");
+	TH_LOG("%llu ticks, %.1f periods",
+	       (unsigned long long)all_ticks(&self->run.prf), life);
+	EXPECT_LE(life - CUT, all_ticks(&self->run.prf));
+	EXPECT_GE((double)self->run.prf.wall_ns / self->run.prf.period_ns + CUT,
+		  all_ticks(&self->run.prf));
+	EXPECT_LE(0.9 * 300 * MS / self->run.prf.period_ns,
+		  self->run.prf.execs[0].ticks);
+}
+
+TEST_F(tool, waits_have_their_names_and_times)
+{
+	NEED_MODULE();
+	WAIT("pipe");
+	EXPECT_EXIT(0);
+	EXPECT_WAIT(PRF_BLOCKED, "read", "pipe", 300);
+	/* The thread that writes */
+	EXPECT_WAIT(PRF_BLOCKED, "clock_nanosleep", "pipe", 300);
+	EXPECT_ACCOUNT(&self->run.prf);
+}
+
+TEST_F(tool, long_waits_are_idle)
+{
+	NEED_MODULE();
+	WAIT("idle", "sleep");
+	EXPECT_EXIT(0);
+	EXPECT_WAIT(PRF_IDLE, "clock_nanosleep", "idle", 1500);
+	EXPECT_WAIT(PRF_BLOCKED, "clock_nanosleep", "sleep", 300);
+}
+
+/* The name of a function in the chain of each wait */
+static uint64_t ticks_below(const struct prf *prf, const char *path)
+{
+	uint64_t ticks = 0;
+	size_t i, j;
+
+	for (i = 0; i < prf->nr; i++) {
+		const struct prf_exec *exec = &prf->execs[i];
+
+		for (j = 0; j < exec->nr_nodes; j++) {
+			const struct prf_node *node = &exec->nodes[j];
+			uint32_t caller = node->caller;
+
+			if (node->dso == PRF_NODE_KERNEL ||
+			    prf_state_of(&exec->dsos[node->dso]) != PRF_BLOCKED)
+				continue;
+			while (caller && caller != PRF_CUT &&
+			       !strstr(exec->dsos[exec->nodes[caller - 1].dso]
+				       .path, path))
+				caller = exec->nodes[caller - 1].caller;
+			if (caller && caller != PRF_CUT)
+				ticks += node->count;
+		}
+	}
+	return ticks;
+}
+
+TEST_F(tool, waits_have_callers)
+{
+	NEED_MODULE();
+	WAIT("sleep");
+	EXPECT_EXIT(0);
+	if (!(self->run.prf.flags & PRF_FLAG_CHAINS))
+		SKIP(return, "no chains here");
+	EXPECT_LE(RATHER * 300 * MS / self->run.prf.period_ns - CUT,
+		  ticks_below(&self->run.prf, "/waiter"));
+}
+
+TEST_F(tool, waits_without_callers)
+{
+	NEED_MODULE();
+	tool_run(&self->run, LIST("--wall", "--flat"), "waiter",
+		 LIST("sleep"));
+	EXPECT_EXIT(0);
+	EXPECT_EQ(0, self->run.prf.execs[0].nr_nodes);
+	EXPECT_WAIT(PRF_BLOCKED, "clock_nanosleep", "sleep", 300);
+	EXPECT_ACCOUNT(&self->run.prf);
+}
+
+static pid_t start_server(FIXTURE_DATA(tool) *self)
+{
+	char path[4200];
+	pid_t child;
+
+	tool_run(&self->run, NO_OPTIONS, "waiter", NO_OPTIONS);
+	snprintf(path, sizeof(path), "%s", self->run.program);
+	prf_free(&self->run.prf);
+	child = fork();
+	if (!child) {
+		execl(path, "waiter", "serve", NULL);
+		_exit(99);
+	}
+	/* Until its threads wait */
+	usleep(200000);
+	return child;
+}
+
+/*
+ * Attached to: 9 threads for a second, most of which wait until the end. What
+ * they are in is not lost then.
+ */
+TEST_F(tool, a_server_with_idle_threads)
+{
+	struct timespec before, after;
+	double periods;
+	char pid[16];
+	pid_t child;
+
+	NEED_MODULE();
+	child = start_server(self);
+	snprintf(pid, sizeof(pid), "%d", child);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	tool_run(&self->run, LIST("--wall", "--duration=2", "-p", pid), NULL,
+		 NO_OPTIONS);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	EXPECT_ACCOUNT(&self->run.prf);
+	periods = ((after.tv_sec - before.tv_sec) * SECOND + after.tv_nsec -
+		   before.tv_nsec) / (double)self->run.prf.period_ns;
+	TH_LOG("%llu ticks; %llu in futex, %llu in clock_nanosleep",
+	       (unsigned long long)all_ticks(&self->run.prf),
+	       (unsigned long long)
+	       ticks_in(&self->run.prf, PRF_BLOCKED, "futex"),
+	       (unsigned long long)
+	       ticks_in(&self->run.prf, PRF_BLOCKED, "clock_nanosleep"));
+	EXPECT_LE(9 * (2 * SECOND / self->run.prf.period_ns - CUT),
+		  all_ticks(&self->run.prf));
+	EXPECT_GE(9 * (periods + CUT), all_ticks(&self->run.prf));
+	EXPECT_LT(0, ticks_in(&self->run.prf, PRF_BLOCKED, "futex"));
+	EXPECT_LT(0, ticks_in(&self->run.prf, PRF_BLOCKED, "clock_nanosleep"));
+	/* Nothing else was in more than some ticks */
+	EXPECT_GE(0.05 * all_ticks(&self->run.prf),
+		  ticks_in(&self->run.prf, PRF_BLOCKED, "[unknown]"));
+}
+
+TEST_F(tool, waits_of_a_user)
+{
+	char pid[16];
+	pid_t child;
+	size_t i, found = 0;
+
+	NEED_MODULE();
+	child = start_server(self);
+	snprintf(pid, sizeof(pid), "%d", child);
+	tool_run(&self->run, LIST("--wall", "--duration=1", "--user"), NULL,
+		 NO_OPTIONS);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	EXPECT_ACCOUNT(&self->run.prf);
+	for (i = 0; i < self->run.prf.nr; i++) {
+		const struct prf_exec *exec = &self->run.prf.execs[i];
+
+		if (exec->pid != child)
+			continue;
+		found++;
+		EXPECT_LE(9 * (SECOND / self->run.prf.period_ns - CUT),
+			  exec->ticks + prf_waits(exec));
+	}
+	EXPECT_EQ(1, found);
+}
+
+TEST_F(tool, waits_in_the_file_of_a_process)
+{
+	struct prf files[2];
+	int nr;
+
+	NEED_MODULE();
+	tool_run(&self->run, LIST("--wall", "--per-process"), "waiter",
+		 LIST("sleep"));
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	nr = tool_load_all(&self->run, files, 2);
+	ASSERT_EQ(1, nr);
+	EXPECT_TRUE(files[0].flags & PRF_FLAG_WALL);
+	EXPECT_LE(RATHER * 300 * MS / files[0].period_ns - CUT,
+		  ticks_in(&files[0], PRF_BLOCKED, "clock_nanosleep"));
+	prf_free(&files[0]);
+}
+
+TEST_HARNESS_MAIN
