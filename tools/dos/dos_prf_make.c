@@ -107,6 +107,9 @@ static void add_dso(struct wide *wide, const struct prf_dso *dso,
 {
 	uint64_t ticks = prf_dso_ticks(dso);
 
+	/* A hit is CPU time */
+	if (prf_state_of(dso) != PRF_ON_CPU)
+		return;
 	if (program && prf_same_dso(dso, program)) {
 		add_buckets(wide, dso);
 	} else if (dso->kind == PRF_PROGRAM) {

@@ -215,7 +215,7 @@ static void say_result(const struct prf *prf, const char *path)
 	size_t i;
 
 	for (i = 0; i < prf->nr; i++)
-		ticks += prf->execs[i].ticks;
+		ticks += prf->execs[i].ticks + prf_waits(&prf->execs[i]);
 	describe_end(prf, end, sizeof(end));
 	term_warn("%s%llu tick%s of %.3f ms in %s%s", end,
 		  (unsigned long long)ticks, ticks == 1 ? "" : "s",

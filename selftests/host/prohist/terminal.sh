@@ -54,6 +54,19 @@ terminal 100 TERM=dumb
 check 'a dumb terminal' lacks "$dir/terminal.txt" "$esc"
 terminal 100 '' --annotate=alpha
 check 'hot instructions' has "$dir/terminal.txt" "$esc\\[1;31m[a-z]"
+{
+	printf 'run 1000000 waits\nwall 0\nimage 1 0 0 0 0 /bin/waits\n'
+	for kind in '7 runnable' '8 blocked' '9 idle'; do
+		printf 'object %d %d0000000 0 40000 1 - [%s]\n' "${kind% *}" \
+			"${kind% *}" "${kind#* }"
+		printf 'function 10 11 read\nbucket 10 5\n'
+	done
+} | "$dir/compose" "$dir/waits.prf"
+terminal 100 '' --idle "$dir/waits.prf"
+check 'what runnable threads wait for' has "$dir/terminal.txt" "$esc\[33mread \[runnable\]$esc\[0m"
+check 'what blocked ones do' has "$dir/terminal.txt" "$esc\[34mread \[blocked\]$esc\[0m"
+check 'and idle ones' has "$dir/terminal.txt" "$esc\[90mread \[idle\]$esc\[0m"
+check "and bars of DSOs" has "$dir/terminal.txt" "$esc\\[34m#+$esc\\[0m .*\\[blocked\\]"
 rm -f "$dir/terminal.out"
 terminal 100 '' --output="$dir/terminal.out"
 check 'a file is plain' lacks "$dir/terminal.out" "$esc"

@@ -469,6 +469,14 @@ check 'the page of a CPU has no states' lacks \
 check 'the picture: every state' has "$dir/wall.svg" \
 	'blocked <tspan class="strong">3.2 %<'
 
+write dos "$dir/WALL.PRF" --idle --dso=server "$dir/wall.prf"
+hits()
+{
+	"$prohist" "$dir/WALL.PRF" | awk '$2 == "hits" { print $1 }
+		$2 ~ /^0x/ { print $1 }' | xargs
+}
+check 'MS-DOS: CPU time only' test "$(hits)" = '1 18 1 11 2 5'
+
 # --- comparisons
 
 compared()
