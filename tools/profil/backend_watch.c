@@ -238,6 +238,9 @@ static void report_full(const struct watch *watch,
 	if (others)
 		term_warn("the table of the module was full: %u processes have no program of their own; profile fewer, or for less time",
 			  others);
+	if (status->unfollowed_threads)
+		term_warn("the module had no room for %llu threads: what they waited for is not in the profile",
+			  (unsigned long long)status->unfollowed_threads);
 }
 
 static void put_chains(struct session *session, const struct watch *watch,

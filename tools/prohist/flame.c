@@ -118,12 +118,13 @@ bool flame_has_programs(const struct prf *runs, size_t nr)
 
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < runs[i].nr; j++) {
-			const char *name = base_name(runs[i].execs[j].name);
+			const struct prf_exec *exec = &runs[i].execs[j];
+			const char *name = base_name(exec->name);
+			uint64_t ticks = exec->ticks + prf_waits(exec);
 
-			if (runs[i].execs[j].ticks && first &&
-			    strcmp(first, name))
+			if (ticks && first && strcmp(first, name))
 				return true;
-			if (runs[i].execs[j].ticks)
+			if (ticks)
 				first = name;
 		}
 	return false;

@@ -290,6 +290,7 @@ static void add_exec(struct sum *sum, const struct prf *run,
 	numbers->unfollowed += exec->unfollowed;
 	for (i = 0; i < PRF_STATES; i++) {
 		numbers->waits[i] += exec->waits[i];
+		sum->waits_ns[i] += (double)exec->waits[i] * run->period_ns;
 		numbers->hidden[i] += exec->hidden[i];
 	}
 	add_mappings(sum, run, exec);

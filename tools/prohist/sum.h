@@ -153,6 +153,7 @@ struct sum_missed {
  * @period_ns: mean period of all ticks
  * @wall_ns: sum of the files' durations
  * @time_ns: CPU time of the ticks: each counts the period of its file
+ * @waits_ns: by enum prf_state, the same of waits, also of those not selected
  * @numbers: sums of the counts of all execs
  * @withheld: processes and execs that profil was not permitted to profile
  * @unfollowed_threads: threads whose waits have no ticks
@@ -187,6 +188,7 @@ struct sum {
 	double period_ns;
 	double wall_ns;
 	double time_ns;
+	double waits_ns[PRF_STATES];
 	struct prf_exec numbers;
 	uint64_t withheld;
 	uint64_t unfollowed_threads;

@@ -161,10 +161,8 @@ static void print_cut(const struct sum *sum)
 /* Time of the ticks of a state, also of those that are not selected */
 static double state_s(const struct sum *sum, enum prf_state state)
 {
-	uint64_t ticks = state == PRF_ON_CPU ? sum->numbers.ticks :
-					       sum->numbers.waits[state];
-
-	return ticks * sum->period_ns / 1e9;
+	return (state == PRF_ON_CPU ? sum->time_ns : sum->waits_ns[state]) /
+		1e9;
 }
 
 /* How the time of all threads divides: without waits that are not shown */

@@ -175,6 +175,16 @@ check '--callees' prints "$head
    1.7 %   1.7 %     0.0 %     0.0 %     1.7 %    page fault [blocked]" \
 	--callees=work "$dir/wall.prf"
 
+# Ten times the period, and a tenth of the ticks
+{
+	printf 'run 10000000 slow\nwall 0\nimage 100 0 0 0 0 /bin/server\n'
+	waits 8 40000000 blocked 16 17 read
+	echo 'bucket 10 7'
+} | "$dir/compose" "$dir/slower.prf"
+check 'the states of files with different periods' \
+	has <("$prohist" "$dir/flat.prf" "$dir/slower.prf") \
+	'^0.010 s on a CPU \(5.9 %\), 0.020 s runnable \(11.8 %\), 0.140 s blocked \(82.4 %\)$'
+
 # says MESSAGE OPTION... FILE: fails, with the message
 says()
 {

@@ -57,25 +57,19 @@ static void print_files(FILE *out, const struct sum *sum)
 	fprintf(out, "%u", sum->files);
 }
 
-static double seconds(const struct sum *sum, uint64_t ticks)
-{
-	return ticks * sum->period_ns / 1e9;
-}
-
 static void print_runnable(FILE *out, const struct sum *sum)
 {
-	fprintf(out, "%.3f s",
-		seconds(sum, sum->numbers.waits[PRF_RUNNABLE]));
+	fprintf(out, "%.3f s", sum->waits_ns[PRF_RUNNABLE] / 1e9);
 }
 
 static void print_blocked(FILE *out, const struct sum *sum)
 {
-	fprintf(out, "%.3f s", seconds(sum, sum->numbers.waits[PRF_BLOCKED]));
+	fprintf(out, "%.3f s", sum->waits_ns[PRF_BLOCKED] / 1e9);
 }
 
 static void print_idle(FILE *out, const struct sum *sum)
 {
-	fprintf(out, "%.3f s", seconds(sum, sum->numbers.waits[PRF_IDLE]));
+	fprintf(out, "%.3f s", sum->waits_ns[PRF_IDLE] / 1e9);
 	if (sum->numbers.hidden[PRF_IDLE])
 		fputs(" <small>left out; --idle shows it</small>", out);
 }

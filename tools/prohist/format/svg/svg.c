@@ -85,7 +85,7 @@ static void draw_waits(struct svg *svg)
 
 	for (state = PRF_RUNNABLE; state < PRF_STATES; state++) {
 		snprintf(text, sizeof(text), "%.3f s",
-			 sum->numbers.waits[state] * sum->period_ns / 1e9);
+			 sum->waits_ns[state] / 1e9);
 		x = draw_fact(svg, x, prf_states[state].name, text);
 	}
 	svg->y += 42;
