@@ -378,6 +378,8 @@ int push_main(struct session *session)
 		misused("--push and --listen need --all, --cgroup or --user");
 	if (session->output || session->per_process || session->dos)
 		misused("--push and --listen write no file");
+	if (session->wall)
+		misused("--push and --listen send CPU time: give no --wall");
 	if (!config.service)
 		config.service = service_of(session);
 	config_finish();

@@ -660,6 +660,7 @@ def rejects_misuse():
             (("--push=http://h", "ls"), "need --all, --cgroup or --user"),
             (("--push=http://h", "-p", "1"), "need --all"),
             (("--push=http://h", "-a", "-o", "f"), "write no file"),
+            (("--push=http://h", "--user", "--wall"), "give no --wall"),
             (("--every=1", "-a"), "need --push or --listen"),
             (("--spool=x", "--listen=1", "-a"), "need --push"),
             (("--push=http://h", "-a", "--every=0"), "from 1 to 3600"),
