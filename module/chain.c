@@ -1017,7 +1017,6 @@ void profil_chain_wait(struct profil_watcher *watcher, u32 image,
  */
 void profil_chain_sleeper(struct profil_sleeper *sleeper)
 {
-	struct profil_member *member = sleeper->thread->member;
 	struct profil_walker walker;
 	struct profil_due due;
 	unsigned long flags;
@@ -1025,8 +1024,8 @@ void profil_chain_sleeper(struct profil_sleeper *sleeper)
 	walker.late = &sleeper->who;
 	walker.is_kernel = true;
 	local_irq_save(flags);
-	profil_walk_stack(&walker, member->watcher, READ_ONCE(member->image),
-			  &sleeper->regs);
+	profil_walk_stack(&walker, sleeper->thread->member->watcher,
+			  sleeper->image, &sleeper->regs);
 	if (profil_sleeper_claim(sleeper, &due))
 		profil_walk_wait(&walker, &due);
 	else

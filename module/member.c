@@ -25,10 +25,6 @@
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/ptrace.h>
-#include <linux/sched/coredump.h>
-#ifndef PROFIL_NO_EXEC_STATE
-#include <linux/sched/exec_state.h>
-#endif
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/user_namespace.h>
@@ -46,38 +42,6 @@ static LIST_HEAD(profil_wide);
 
 /* --- who may */
 
-/* As cap_capable() of the kernel. */
-static bool profil_cred_capable(const struct cred *cred,
-				const struct user_namespace *ns, int cap)
-{
-	while (ns != cred->user_ns) {
-		if (ns->level <= cred->user_ns->level)
-			return false;
-		/* The owner of a user namespace has all capabilities in it */
-		if (ns->parent == cred->user_ns &&
-		    uid_eq(ns->owner, cred->euid))
-			return true;
-		ns = ns->parent;
-	}
-	return cap_raised(cred->cap_effective, cap);
-}
-
-/* compat.h has these two for kernels before 7.2. */
-#ifndef PROFIL_NO_EXEC_STATE
-static bool profil_is_dumpable(const struct task_struct *task)
-{
-	return READ_ONCE(rcu_dereference(task->exec_state)->dumpable) ==
-	       TASK_DUMPABLE_OWNER;
-}
-
-/* Who may inspect it if it is not; NULL if the task has no memory. */
-static const struct user_namespace *
-profil_dump_ns(const struct task_struct *task)
-{
-	return task->mm ? rcu_dereference(task->exec_state)->user_ns : NULL;
-}
-#endif
-
 /* A module has to do without: ptrace_may_access() is not exported. */
 static bool profil_may_trace(const struct profil_watcher *watcher,
 			     struct task_struct *task)
@@ -88,56 +52,6 @@ static bool profil_may_trace(const struct profil_watcher *watcher,
 	return profil_watcher_is_perfmon(watcher) ||
 	       ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS);
 #endif
-}
-
-static bool profil_is_same_user(const struct cred *cred,
-				const struct cred *other)
-{
-	return uid_eq(cred->uid, other->euid) &&
-	       uid_eq(cred->uid, other->suid) &&
-	       uid_eq(cred->uid, other->uid) &&
-	       gid_eq(cred->gid, other->egid) &&
-	       gid_eq(cred->gid, other->sgid) &&
-	       gid_eq(cred->gid, other->gid);
-}
-
-static bool profil_has_no_more(const struct cred *cred,
-			       const struct cred *other)
-{
-	return cred->user_ns == other->user_ns &&
-	       cap_issubset(other->cap_permitted, cred->cap_permitted);
-}
-
-/*
- * May the watch's creator inspect a task? As ptrace_may_access() with
- * PTRACE_MODE_READ_REALCREDS, which is not exported, but for the security
- * modules.
- *
- * Context: under rcu_read_lock(); the task is the current one, or has not run
- * yet, or is locked by task_lock().
- */
-static bool profil_may_inspect(const struct profil_watcher *watcher,
-			       struct task_struct *task)
-{
-	const struct cred *cred = watcher->cred;
-	const struct cred *other = __task_cred(task);
-	const struct user_namespace *dump_ns;
-
-	if (profil_watcher_is_perfmon(watcher))
-		return true;
-	if (!profil_cred_capable(cred, other->user_ns, CAP_SYS_PTRACE) &&
-	    !(profil_is_same_user(cred, other) &&
-	      profil_has_no_more(cred, other)))
-		return false;
-	/*
-	 * A task that takes on other credentials is marked as not dumpable
-	 * before: who finds the new ones must find that. Pairs with the barrier
-	 * in commit_creds().
-	 */
-	smp_rmb();
-	dump_ns = profil_dump_ns(task);
-	return dump_ns && (profil_is_dumpable(task) ||
-			   profil_cred_capable(cred, dump_ns, CAP_SYS_PTRACE));
 }
 
 /*
@@ -288,7 +202,10 @@ static bool profil_member_set(struct profil_member *member, u32 image)
 {
 	bool changed = member->image != image;
 
-	WRITE_ONCE(member->image, image);
+	if (profil_is_image_on(image) && !profil_is_image_on(member->image))
+		WRITE_ONCE(member->since, ktime_get_ns());
+	/* Pairs with the acquire in profil_interval_update(). */
+	smp_store_release(&member->image, image);
 	return changed;
 }
 
@@ -494,15 +411,15 @@ static void profil_follow_thread(struct task_struct *task)
 	rcu_read_unlock();
 }
 
-/* The same for all threads of a process. Context: under rcu_read_lock(). */
-static void profil_follow_threads(struct task_struct *process)
+/* The same for @most threads of a process. Context: under rcu_read_lock(). */
+static void profil_follow_threads(struct task_struct *process, u32 most)
 {
 	struct profil_member *member;
 
 	profil_for_each_member(member, process->signal)
 		if (profil_watcher_is_wall(member->watcher) &&
 		    profil_is_image_on(READ_ONCE(member->image)))
-			profil_threads_join(member, process);
+			profil_threads_join(member, process, most);
 }
 
 /**
@@ -621,7 +538,7 @@ bool profil_members_move(struct task_struct *task)
 	changed = atomic_read(&task->signal->live) &&
 		  profil_move(profil_find_thread(task));
 	if (changed)
-		profil_follow_threads(task);
+		profil_follow_threads(task, PROFIL_MOVED_THREADS);
 	rcu_read_unlock();
 	return changed;
 }
@@ -711,7 +628,7 @@ static int profil_join_process(struct profil_watcher *watcher)
 		WRITE_ONCE(member->image,
 			   profil_table_image(watcher, task, 0, 0));
 	raw_spin_unlock_irq(&profil_member_lock);
-	profil_follow_threads(task);
+	profil_follow_threads(task, U32_MAX);
 	return may ? 0 : -EPERM;
 }
 
@@ -728,7 +645,7 @@ static void profil_join_wide(struct profil_watcher *watcher,
 		profil_wide_update(watcher, task, NULL, 0);
 	raw_spin_unlock_irq(&profil_member_lock);
 	task_unlock(task);
-	profil_follow_threads(task);
+	profil_follow_threads(task, U32_MAX);
 }
 
 /* By their numbers: there may be so many that others must run in between. */

@@ -157,9 +157,10 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
 }
 
 /**
- * profil_threads_join() - follow all threads of a process that has joined
+ * profil_threads_join() - follow the threads of a process that has joined
  * @member: the process; it takes ticks
  * @process: any of its threads
+ * @most: that many; others are not followed
  *
  * Threads that are created meanwhile are in the list of threads, or follow by
  * themselves. A refresh of the CPUs that run the process must follow.
@@ -167,15 +168,22 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
  * Context: any but with the scheduler's locks held; under rcu_read_lock().
  */
 void profil_threads_join(struct profil_member *member,
-			 struct task_struct *process)
+			 struct task_struct *process, u32 most)
 {
 	struct task_struct *task;
 
 	/* Pairs with the barrier in profil_members_fork(). */
 	smp_mb();
-	for_each_thread(process, task)
-		if (!READ_ONCE(task->exit_state))
+	for_each_thread(process, task) {
+		if (READ_ONCE(task->exit_state))
+			continue;
+		if (most) {
 			profil_thread_add(member, task);
+			most--;
+		} else {
+			atomic64_inc(&member->watcher->unfollowed_threads);
+		}
+	}
 }
 
 /**
@@ -184,6 +192,7 @@ void profil_threads_join(struct profil_member *member,
  * @process: any of its threads
  *
  * Their entries stay; those that come back are followed from when they run next.
+ * Waits of more than PROFIL_MOVED_THREADS threads are not counted.
  *
  * Context: as profil_threads_join().
  */
@@ -193,8 +202,11 @@ void profil_threads_leave(struct profil_member *member,
 	struct profil_thread *thread;
 	struct task_struct *task;
 	u64 now = ktime_get_ns();
+	u32 nr = 0;
 
 	for_each_thread(process, task) {
+		if (nr++ == PROFIL_MOVED_THREADS)
+			break;
 		thread = profil_thread_find(member, task);
 		if (thread)
 			profil_thread_settle(thread, now);
@@ -234,15 +246,19 @@ void profil_threads_free(struct task_struct *task)
  * A thread that has ended is never switched in again, and one that is just about
  * to is left alone. Context: its task is not freed.
  *
+ * @image: gets the image of its process, which may leave the watch meanwhile
+ *
  * Return: up to when its ticks are counted; 0 if it does not wait.
  */
-static u64 profil_thread_counted(const struct profil_thread *thread)
+static u64 profil_thread_counted(const struct profil_thread *thread, u32 *image)
 {
 	/* Pairs with the releases in profil_thread_init() and in tick.c. */
 	u64 out = smp_load_acquire(&thread->out);
 
+	*image = READ_ONCE(thread->member->image);
 	if (READ_ONCE(thread->task->exit_state) ||
-	    !profil_is_image_on(READ_ONCE(thread->member->image)))
+	    !profil_is_image_on(*image) ||
+	    out < READ_ONCE(thread->member->since))
 		return 0;
 	return out;
 }
@@ -262,36 +278,39 @@ static bool profil_thread_regs(struct task_struct *task, struct pt_regs *regs)
  * @thread: the thread; its task is not freed meanwhile
  * @now: up to when; what comes later does not count
  *
+ * If the wait ends meanwhile, the CPU that switches the thread in counts it, and
+ * nothing that was read here, its registers above all.
+ *
  * Context: any.
  */
 void profil_thread_settle(struct profil_thread *thread, u64 now)
 {
-	struct profil_member *member = thread->member;
-	struct profil_schedule schedule = thread->schedule;
-	bool counts = profil_thread_counted(thread);
-	u64 out = xchg(&thread->out, 0);
+	struct profil_schedule schedule;
 	struct profil_due due;
 	struct pt_regs regs;
+	u32 image;
+	u64 out = profil_thread_counted(thread, &image);
 
-	if (!counts || !out)
+	if (!out)
 		return;
+	schedule = thread->schedule;
 	due = profil_thread_due(thread, thread->task, &schedule, out, now);
 	if (profil_thread_regs(thread->task, &regs))
 		due.offset |= profil_thread_wait(thread, thread->task, &regs);
-	profil_watcher_wait(member->watcher, READ_ONCE(member->image), &due,
-			    NULL);
+	if (cmpxchg(&thread->out, out, 0) == out)
+		profil_watcher_wait(thread->member->watcher, image, &due, NULL);
 }
 
 /**
  * profil_threads_end() - the watch has ended: count the waits, without chains
  * @watcher: the watch; off, and refreshed
+ * @now: when it has ended
  *
  * Context: process.
  */
-void profil_threads_end(struct profil_watcher *watcher)
+void profil_threads_end(struct profil_watcher *watcher, u64 now)
 {
 	struct profil_thread *thread = watcher->threads;
-	u64 now = ktime_get_ns();
 	u32 i;
 
 	for (i = 0; i < watcher->request.threads; i++, thread++) {
@@ -309,8 +328,9 @@ static void profil_thread_read(const struct profil_thread *thread, u64 now,
 			       struct profil_watch_status *status)
 {
 	struct profil_schedule schedule = thread->schedule;
-	u64 out = profil_thread_counted(thread);
 	struct profil_due due;
+	u32 image;
+	u64 out = profil_thread_counted(thread, &image);
 
 	if (!out)
 		return;
@@ -371,15 +391,15 @@ struct profil_collection {
 };
 
 /* Has a thread ticks that are due? Context: profil_thread_lock held. */
-static bool profil_sleeper_is_due(const struct profil_thread *thread, u64 now,
-				  u64 *out)
+static bool profil_sleeper_is_due(struct profil_sleeper *sleeper,
+				  const struct profil_thread *thread, u64 now)
 {
 	struct profil_schedule schedule = thread->schedule;
 
-	*out = profil_thread_counted(thread);
-	if (!*out || *out >= now)
+	sleeper->out = profil_thread_counted(thread, &sleeper->image);
+	if (!sleeper->out || sleeper->out >= now)
 		return false;
-	profil_schedule_seek(&schedule, *out);
+	profil_schedule_seek(&schedule, sleeper->out);
 	return profil_schedule_advance(&schedule, now);
 }
 
@@ -393,7 +413,7 @@ static bool profil_sleeper_get(struct profil_sleeper *sleeper,
 		return false;
 	raw_spin_lock_irq(&profil_thread_lock);
 	waits = !hlist_unhashed(&thread->node) &&
-		profil_sleeper_is_due(thread, now, &sleeper->out);
+		profil_sleeper_is_due(sleeper, thread, now);
 	if (waits)
 		sleeper->task = get_task_struct(thread->task);
 	raw_spin_unlock_irq(&profil_thread_lock);
@@ -417,12 +437,27 @@ static void profil_sleeper_put(struct profil_sleeper *sleeper)
 /* Count a wait that has no chain. */
 static void profil_sleeper_count(struct profil_sleeper *sleeper)
 {
-	struct profil_member *member = sleeper->thread->member;
 	struct profil_due due;
 
 	if (profil_sleeper_claim(sleeper, &due))
-		profil_watcher_wait(member->watcher, READ_ONCE(member->image),
-				    &due, &sleeper->who);
+		profil_watcher_wait(sleeper->thread->member->watcher,
+				    sleeper->image, &due, &sleeper->who);
+}
+
+/*
+ * Whoever may have read its stack when it joined the watch need not be allowed to
+ * any more. And the memory of a thread that does not wait any more may be that of
+ * another program. Context: task_lock() held.
+ */
+static bool profil_sleeper_may_walk(const struct profil_sleeper *sleeper)
+{
+	struct profil_thread *thread = sleeper->thread;
+	bool may;
+
+	rcu_read_lock();
+	may = profil_may_inspect(thread->member->watcher, sleeper->task);
+	rcu_read_unlock();
+	return may && READ_ONCE(thread->out) == sleeper->out;
 }
 
 /* Return: the memory of the thread, a reference to the structure; or NULL. */
@@ -434,7 +469,7 @@ static struct mm_struct *profil_sleeper_mm(struct profil_sleeper *sleeper)
 	if (!user_mode(&sleeper->regs))
 		return NULL;
 	task_lock(task);
-	if (task->mm && !task->in_execve) {
+	if (task->mm && !task->in_execve && profil_sleeper_may_walk(sleeper)) {
 		mm = task->mm;
 		mmgrab(mm);
 	}
@@ -509,21 +544,26 @@ static void profil_collect(struct work_struct *work)
 /**
  * profil_threads_collect() - count the waits that go on
  * @watcher: a watch of wall-clock time
+ * @now: up to when
+ *
+ * Nobody is charged for the time of the work: so a caller rests for as long, and a
+ * user cannot have more than half of a CPU by it.
  *
  * Context: process, may sleep.
  * Return: 0; -EINTR, a fatal signal has arrived, and some are not counted.
  */
-int profil_threads_collect(struct profil_watcher *watcher)
+int profil_threads_collect(struct profil_watcher *watcher, u64 now)
 {
 	struct profil_collection collection = {
-		.watcher = watcher,
+		.watcher = watcher, .now = now,
 	};
+	u64 begin;
 	int err;
 
 	err = profil_user_collect(watcher->user);
 	if (err)
 		return err;
-	collection.now = ktime_get_ns();
+	begin = ktime_get_ns();
 	init_completion(&collection.done);
 	INIT_WORK_ONSTACK(&collection.work, profil_collect);
 	queue_work(profil_wq, &collection.work);
@@ -532,6 +572,9 @@ int profil_threads_collect(struct profil_watcher *watcher)
 	/* Waits for the next thread at most */
 	cancel_work_sync(&collection.work);
 	destroy_work_on_stack(&collection.work);
+	if (!err)
+		schedule_timeout_killable(1 + nsecs_to_jiffies(ktime_get_ns() -
+							       begin));
 	profil_user_collected(watcher->user);
 	return err ? -EINTR : 0;
 }

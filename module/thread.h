@@ -22,6 +22,12 @@
 #include "schedule.h"
 #include "watcher.h"
 
+/*
+ * Threads of a process that is moved to another cgroup: they are looked at one by
+ * one, with interrupts off and under locks that fork and exec take, too.
+ */
+#define PROFIL_MOVED_THREADS	1024
+
 /* A wait of so long has PROFIL_WAIT_LONG. */
 #define PROFIL_LONG_WAIT_NS	NSEC_PER_SEC
 
@@ -173,6 +179,7 @@ static inline u32 profil_thread_wait(const struct profil_thread *thread,
  * struct profil_sleeper - a thread that waits
  * @thread: the thread
  * @task: its task; a reference
+ * @image: index of the image of its process
  * @out: up to when its ticks were counted
  * @now: up to when they are due
  * @regs: with which it has entered the kernel, if it waits still
@@ -181,6 +188,7 @@ static inline u32 profil_thread_wait(const struct profil_thread *thread,
 struct profil_sleeper {
 	struct profil_thread *thread;
 	struct task_struct *task;
+	u32 image;
 	u64 out;
 	u64 now;
 	struct pt_regs regs;
@@ -219,14 +227,14 @@ static inline void profil_chain_sleeper(struct profil_sleeper *sleeper)
 
 void profil_thread_add(struct profil_member *member, struct task_struct *task);
 void profil_threads_join(struct profil_member *member,
-			 struct task_struct *process);
+			 struct task_struct *process, u32 most);
 void profil_threads_leave(struct profil_member *member,
 			  struct task_struct *process);
 void profil_threads_free(struct task_struct *task);
-void profil_threads_end(struct profil_watcher *watcher);
+void profil_threads_end(struct profil_watcher *watcher, u64 now);
 void profil_thread_settle(struct profil_thread *thread, u64 now);
 void profil_threads_read(struct profil_watcher *watcher,
 			 struct profil_watch_status *status);
-int profil_threads_collect(struct profil_watcher *watcher);
+int profil_threads_collect(struct profil_watcher *watcher, u64 now);
 
 #endif /* PROFIL_THREAD_H */

@@ -396,7 +396,8 @@ static void profil_interval_seek(struct profil_interval *interval, u64 now)
 
 /*
  * Ticks fell while the thread did not run, or somebody has counted them.
- * @out: from profil_thread.out; 0 if it has run without an interval
+ * @out: from profil_thread.out; 0 if it has run without an interval. Its process
+ *	may have been elsewhere since
  */
 static noinline void profil_wait_begin(struct profil_cpu *cpu,
 				       struct profil_interval *interval,
@@ -405,6 +406,8 @@ static noinline void profil_wait_begin(struct profil_cpu *cpu,
 {
 	struct profil_waited *wait = &cpu->waits[interval->sink->slot];
 
+	if (out < READ_ONCE(interval->member->since))
+		out = 0;
 	/* If it runs already, the interrupt that is about to come counts them */
 	if (!out || task == current) {
 		profil_schedule_seek(&interval->schedule, out ?: now);

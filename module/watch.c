@@ -152,16 +152,18 @@ static int profil_find_target(struct profil_watcher *watcher)
 static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 {
 	bool was_on;
+	u64 now;
 
 	mutex_lock(&watcher->ending);
 	was_on = xchg(&watcher->sink.state, PROFIL_STATE_OFF) ==
 		 PROFIL_STATE_ON;
 	profil_clock_refresh_watch(watcher);
 	if (was_on) {
+		now = ktime_get_ns();
 		/* What a killed caller has not collected has no chain */
 		if (collect && profil_watcher_is_wall(watcher))
-			profil_threads_collect(watcher);
-		profil_threads_end(watcher);
+			profil_threads_collect(watcher, now);
+		profil_threads_end(watcher, now);
 		/* A CPU that switches a thread in may just be counting */
 		if (profil_watcher_is_wall(watcher))
 			profil_clock_refresh_watch(watcher);
@@ -251,7 +253,7 @@ int profil_watch_collect(struct profil_watcher *watcher)
 		return -EINTR;
 	if (profil_watcher_is_wall(watcher) &&
 	    READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON)
-		err = profil_threads_collect(watcher);
+		err = profil_threads_collect(watcher, ktime_get_ns());
 	mutex_unlock(&watcher->ending);
 	return err;
 }

@@ -80,6 +80,7 @@ struct pt_regs;
  * @watcher: the watch
  * @image: index of its image; PROFIL_MEMBER_OFF if it has left, or
  *	PROFIL_MEMBER_WAITING until its next exec
+ * @since: when it came back to the watch last; waits before do not count
  * @rcu: delays reuse; then, links those that are free
  */
 struct profil_member {
@@ -87,6 +88,7 @@ struct profil_member {
 	const struct signal_struct *signal;
 	struct profil_watcher *watcher;
 	u32 image;
+	u64 since;
 	struct rcu_head rcu;
 };
 
@@ -331,6 +333,11 @@ static inline u32 profil_watcher_room(const struct profil_watcher *watcher,
 		return max;
 	return max - max / 4;
 }
+
+/* inspect.c: which tasks the creator of a watch may inspect */
+
+bool profil_may_inspect(const struct profil_watcher *watcher,
+			struct task_struct *task);
 
 /* member.c: which processes are in a watch */
 
