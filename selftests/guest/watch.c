@@ -713,7 +713,7 @@ TEST_F(table, has_all_ticks_of_a_process)
 	EXPECT_EQ(0, status.processes);
 	EXPECT_SOUND(&self->watch, &status);
 	EXPECT_WATCH_TICKS(&status);
-	EXPECT_EQ(0, status.unresolved);
+	EXPECT_RESOLVED(&status);
 	EXPECT_EQ(0, status.coarse);
 	EXPECT_LT(0, status.counted);
 	EXPECT_WORK_COVERED(100 * MS, status.cpu_time_ns);

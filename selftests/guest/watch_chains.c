@@ -29,6 +29,7 @@
 #include "chains.h"
 
 NEEDS_ROOT;
+NEEDS_CALLERS;
 
 /* Keeps a call from being the last thing of a function: that would be a jump. */
 #define CALLED() __asm__ volatile("" : : : "memory")

@@ -119,7 +119,7 @@ static struct profil_watch_status live(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, status.processes);
 	EXPECT_EQ(0, status.unfollowed);
 	EXPECT_EQ(0, status.withheld);
-	EXPECT_EQ(0, status.unresolved);
+	EXPECT_RESOLVED(&status);
 	EXPECT_EQ(0, status.coarse);
 	EXPECT_EQ(0, image_ticks(watch_image(watch, 0)));
 	EXPECT_SOUND(watch, &status);
@@ -542,7 +542,7 @@ TEST_F(life, in_a_storm_of_execs)
 	       self->status.ticks, self->status.kernel, self->status.images,
 	       self->status.buckets);
 	EXPECT_LT(nr / 2, self->status.ticks);
-	EXPECT_EQ(0, self->status.unresolved);
+	EXPECT_RESOLVED(&self->status);
 	EXPECT_EQ(0, self->status.coarse);
 	EXPECT_EQ(0, self->status.unfollowed);
 	EXPECT_EQ(0, image_ticks(watch_image(&self->watch, 0)));

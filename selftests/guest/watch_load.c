@@ -86,7 +86,7 @@ static struct profil_watch_status fill(struct __test_metadata *_metadata,
 	status = watch_settled(watch, 0);
 	TH_LOG("%llu ticks: %llu counted, %llu coarse, %llu in kernel mode",
 	       status.ticks, status.counted, status.coarse, status.kernel);
-	EXPECT_EQ(0, status.unresolved);
+	EXPECT_RESOLVED(&status);
 	EXPECT_WATCH_TICKS(&status);
 	EXPECT_SOUND(watch, &status);
 	return status;

@@ -132,7 +132,7 @@ static void compare(struct __test_metadata *_metadata, struct watch *watch,
 	EXPECT_EQ(period_ns, status.period_ns);
 	EXPECT_LT(0, status.counted);
 	EXPECT_LT(0, status.kernel);
-	EXPECT_EQ(0, status.unresolved);
+	EXPECT_RESOLVED(&status);
 	EXPECT_WATCH_TICKS(&status);
 	EXPECT_SOUND(watch, &status);
 }
@@ -300,7 +300,7 @@ TEST_F(cgroup, has_what_the_kernel_charges_to_it)
 	EXPECT_EQ(0, child_end(&inside));
 	status = watch_settled(&self->watch, 0);
 	EXPECT_TIME("cgroup", status.cpu_time_ns, cgroup_ns());
-	EXPECT_EQ(0, status.unresolved);
+	EXPECT_RESOLVED(&status);
 	EXPECT_EQ(0, status.processes);
 	EXPECT_EQ(2, status.images);
 	EXPECT_WATCH_TICKS(&status);

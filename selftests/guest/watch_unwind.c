@@ -389,6 +389,36 @@ TEST_F(unwind, of_a_killed_watcher_leaves_nothing)
 	EXPECT_EQ(0, load(self, -1));
 }
 
+/* --- kernels that find no callers */
+
+static int burn(void *unused)
+{
+	(void)unused;
+	burn_thread_ns(300 * MS);
+	return 0;
+}
+
+/* A tick there may look at no mappings, and so has its innermost frame only. */
+TEST(chains_on_preempt_rt)
+{
+	struct child child = child_begin(burn, NULL);
+	struct profil_watch_status status;
+	struct watch watch;
+
+	if (!is_preempt_rt()) {
+		child_kill(&child);
+		SKIP(return, "not PREEMPT_RT");
+	}
+	ASSERT_EQ(0, watch_process(&watch, child.pid, PROFIL_WATCH_CHAINS));
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&watch, 0);
+	EXPECT_CHAINS(&watch, &status);
+	EXPECT_LT(0, status.counted);
+	EXPECT_LE(status.counted, status.chains[PROFIL_CHAIN_BUSY]);
+	EXPECT_EQ(0, status.chains[PROFIL_CHAIN_COMPLETE]);
+	watch_end(&watch);
+}
+
 /* --- news */
 
 static short news_of(int fd, int timeout_ms)

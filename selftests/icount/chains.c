@@ -10,8 +10,11 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "needs.h"
 #include "watch.h"
 #include "chains.h"
+
+NEEDS_CALLERS;
 
 #define PERIOD_NS	(97 * 1000)
 

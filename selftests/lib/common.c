@@ -453,6 +453,13 @@ int load_file(const char *path, const char *parameters)
 	return result;
 }
 
+bool is_preempt_rt(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
+}
+
 /*
  * Load NAME.ko from ../refuse, as built for the running kernel; -1 and ENOENT
  * if it was not.

@@ -90,6 +90,7 @@ int wait_child(pid_t child);
 void helper_path(char *path, size_t size, const char *name);
 int load_file(const char *path, const char *parameters);
 int load_helper(const char *name, const char *parameters);
+bool is_preempt_rt(void);
 int write_file(const char *path, const char *text);
 int try_perf_event(void);
 

@@ -27,4 +27,12 @@ void need(bool met, const char *what);
 	} \
 	_Static_assert(true, "takes a semicolon")
 
+/* On PREEMPT_RT a tick knows the innermost frame only. */
+#define NEEDS_CALLERS \
+	static void __attribute__((constructor)) need_callers(void) \
+	{ \
+		need(!is_preempt_rt(), "a kernel without PREEMPT_RT"); \
+	} \
+	_Static_assert(true, "takes a semicolon")
+
 #endif /* SELFTESTS_NEEDS_H */

@@ -11,10 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kselftest.h"
 #include "kselftest_harness.h"
 #include "common.h"
 #include "tool.h"
 #include "tool_fixture.h"
+
+/* There a tick knows the innermost frame only. */
+static void __attribute__((constructor)) need_callers(void)
+{
+	if (is_preempt_rt())
+		ksft_exit_skip("needs a kernel without PREEMPT_RT\n");
+}
 
 /* Is a frame's bucket in a function of a file whose path has @path? */
 static bool is_in(const struct prf_exec *exec, const struct prf_node *node,
