@@ -510,6 +510,47 @@ static int change_and_burn(void *unused)
 	return unused != NULL;
 }
 
+static int change_and_run_over_much_text(void *unused)
+{
+	pthread_t threads[3];
+	int bad = become(ALICE);
+
+	for (int i = 0; i < 3; i++)
+		bad |= pthread_create(&threads[i], NULL, change_mappings, NULL);
+	bad |= run_over_much_text(unused);
+	atomic_store(&is_over, true);
+	for (int i = 0; i < 3; i++)
+		bad |= pthread_join(threads[i], NULL);
+	return bad;
+}
+
+/* The quarter that is root's is not for ticks that root's worker counts. */
+TEST(full_of_what_another_user_does_with_mappings_that_change)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0,
+						    PROFIL_WATCH_SEPARATE);
+	struct child child = child_begin(change_and_run_over_much_text, NULL);
+	struct profil_watch_status status;
+	const struct profil_watch_bucket *bucket;
+	struct watch watch;
+	uint32_t used = 0, image;
+
+	request.buckets = 64;
+	request.period_ns = MS / 10;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_stop(&watch);
+	image = watch_find_pid(&watch, child.pid);
+	for (uint32_t i = 0; i < request.buckets; i++) {
+		bucket = watch_bucket(&watch, i);
+		used += watch_in_use(bucket) && bucket->image == image;
+	}
+	TH_LOG("%u of %u buckets are the user's", used, status.buckets);
+	EXPECT_LT(0, status.coarse);
+	EXPECT_GE(request.buckets * 3 / 4, used);
+	watch_end(&watch);
+}
+
 /* Return: are 99 % of the ticks in user mode resolved? */
 static bool watch_changes(struct __test_metadata *_metadata)
 {
