@@ -323,6 +323,61 @@ TEST_F(full, of_what_another_user_does)
 	EXPECT_LT(0, watch_image(&self->watch, image)->counted);
 }
 
+/* --- places that somebody fills */
+
+#define PLACES		1024
+#define COLLIDING	192	/* half as many again as are looked at */
+#define SHIFT		6
+#define CODE_BYTES	(64 << 20)
+
+/* Where the table would have a bucket if it had no secret. */
+static uint32_t place_of(uintptr_t code, uint32_t image)
+{
+	uint64_t hash = code >> SHIFT ^ (uint64_t)image << 48 ^
+			(uint64_t)PROFIL_OBJECT_ANONYMOUS << 32;
+
+	return (hash * 0x61c8864680b583ebULL >> 32) * (PLACES - 1) >> 32;
+}
+
+static int spin_where_buckets_collide(void *unused)
+{
+	char *code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int nr = 0;
+
+	(void)unused;
+	if (code == MAP_FAILED)
+		return 1;
+	for (char *at = code; at < code + CODE_BYTES; at += 1 << SHIFT) {
+		if (place_of((uintptr_t)at, 1) != PLACES / 2)
+			continue;
+		memcpy(at, spin_code, spin_code_size);
+		__builtin___clear_cache(at, at + spin_code_size);
+		spin_ns(at, 4 * MS);
+		if (++nr == COLLIDING)
+			return 0;
+	}
+	return 2;
+}
+
+TEST_F(full, of_no_places_that_a_user_has_chosen)
+{
+	const struct profil_watch sizes = {
+		.buckets = PLACES, .bucket_shift = SHIFT,
+	};
+	uint32_t used = 0;
+
+	self->status = fill(_metadata, &self->watch, &sizes,
+			    spin_where_buckets_collide);
+	EXPECT_EQ(0, self->status.coarse);
+	for (uint32_t i = 0; i < PLACES; i++)
+		used += watch_in_use(watch_bucket(&self->watch, i)) &&
+			watch_bucket(&self->watch, i)->image == 1 &&
+			watch_bucket(&self->watch, i)->object ==
+				PROFIL_OBJECT_ANONYMOUS;
+	EXPECT_LT(COLLIDING * 0.9, used);
+}
+
 /* --- many processes */
 
 /* A kernel with sanitizers takes ten times as long for each. */
