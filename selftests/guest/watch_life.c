@@ -999,6 +999,108 @@ TEST_F(life, in_the_vdso)
 				 16 * PAGE));
 }
 
+/* --- a profile of what is watched */
+
+#define LEAVERS		3
+#define EXIT_MS		100
+
+/**
+ * struct leaving - threads of a process that end, and their profile
+ * @cpu_ns: CPU time that the process has used since the profile began
+ * @exit_ns: of this, time that threads needed to end
+ * @covered_ns: what the profile has covered
+ */
+struct leaving {
+	uint64_t cpu_ns;
+	uint64_t exit_ns;
+	uint64_t covered_ns;
+};
+
+static void *leave(void *unused)
+{
+	(void)unused;
+	pin_to(0);
+	return (void *)thread_cpu_ns();
+}
+
+static unsigned int nr_threads(void)
+{
+	struct stat tasks;
+
+	return stat("/proc/self/task", &tasks) ? 0 : tasks.st_nlink - 2;
+}
+
+static int end_threads(void *argument)
+{
+	struct leaving *leaving = argument;
+	static uint32_t counter;
+	struct profil_region all = overflow_bin(&counter, sizeof(counter));
+	uint64_t before_end_ns = 0, begin_ns;
+	pthread_t thread;
+	void *cpu_ns;
+
+	pin_to(1);
+	begin_ns = process_cpu_ns();
+	if (set_regions(&all, 1, sizeof(counter), MS, 0))
+		return 1;
+	for (int i = 0; i < LEAVERS; i++) {
+		if (pthread_create(&thread, NULL, leave, NULL) ||
+		    pthread_join(thread, &cpu_ns))
+			return 2;
+		before_end_ns += (uintptr_t)cpu_ns;
+		while (nr_threads() > 1)
+			usleep(1000);
+	}
+	leaving->covered_ns = status_now().cpu_time_ns;
+	leaving->cpu_ns = process_cpu_ns() - begin_ns;
+	leaving->exit_ns = process_cpu_ns() - thread_cpu_ns() - before_end_ns;
+	return 0;
+}
+
+/* A thread that ends needs long after it has left the memory. */
+static int delay_exit(pid_t pid)
+{
+	char parameters[100];
+
+	snprintf(parameters, sizeof(parameters),
+		 "symbol=exit_files pid=%d ms=%d", pid, EXIT_MS);
+	return load_helper("delay", parameters);
+}
+
+/* Reading the status of the watch brings what the CPUs run up to date. */
+TEST(of_threads_that_end_leaves_their_profile_alone)
+{
+	struct leaving *leaving = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	siginfo_t ended = { 0 };
+	struct child child;
+	struct watch watch;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two CPUs");
+	pin_to(1);
+	child = child_begin(end_threads, leaving);
+	if (delay_exit(child.pid)) {
+		child_kill(&child);
+		SKIP(return, "delay.ko: %s", strerror(errno));
+	}
+	ASSERT_EQ(0, watch_process(&watch, child.pid, 0));
+	child_go(&child);
+	while (!waitid(P_PID, child.pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+	       !ended.si_pid)
+		watch_status(&watch);
+	EXPECT_EQ(0, child_end(&child));
+	EXPECT_EQ(0, syscall(SYS_delete_module, "delay", O_NONBLOCK));
+	TH_LOG("%llu of %llu us covered, %llu are of exit",
+	       (unsigned long long)leaving->covered_ns / 1000,
+	       (unsigned long long)leaving->cpu_ns / 1000,
+	       (unsigned long long)leaving->exit_ns / 1000);
+	EXPECT_LT(LEAVERS * EXIT_MS * MS / 2, leaving->exit_ns);
+	EXPECT_LT(leaving->cpu_ns - leaving->exit_ns / 4, leaving->covered_ns);
+	watch_end(&watch);
+	munmap(leaving, PAGE);
+}
+
 /* --- huge pages */
 
 #define NR_HUGEPAGES	"/proc/sys/vm/nr_hugepages"
