@@ -146,4 +146,64 @@ TEST(what_differs_is_walked)
 	EXPECT_GT(90 * 20, more - few);
 }
 
+/* --- walks that take longer than the shortest period */
+
+#define PATHS		500
+#define MIN_PERIOD_NS	60000
+
+OWN_TEXT(left) void left(uint64_t path, int depth);
+OWN_TEXT(right) void right(uint64_t path, int depth);
+
+/* Call 100 functions, as the bits of a number say. */
+static inline __attribute__((always_inline)) void go_down(uint64_t path,
+							  int depth)
+{
+	if (depth == 100)
+		spin(100);
+	else if (path >> depth % 64 & 1)
+		left(path, depth + 1);
+	else
+		right(path, depth + 1);
+	CALLED();
+}
+
+void left(uint64_t path, int depth)
+{
+	go_down(path, depth);
+}
+
+void right(uint64_t path, int depth)
+{
+	go_down(path, depth);
+}
+
+static uint64_t paths_ns(void)
+{
+	uint64_t begin = monotonic_ns(), path = 1;
+
+	for (int i = 0; i < PATHS; i++) {
+		path = path * 6364136223846793005 + 1442695040888963407;
+		go_down(path, 0);
+	}
+	return monotonic_ns() - begin;
+}
+
+TEST(a_walk_leaves_the_program_as_much_time)
+{
+	struct profil_watch request =
+		watch_request(PROFIL_WATCH_PROCESS, getpid(),
+			      PROFIL_WATCH_CHAINS);
+	uint64_t plain_ns = paths_ns(), ns;
+	struct watch watch;
+
+	request.period_ns = MIN_PERIOD_NS;
+	request.buckets = 1 << 16;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	ASSERT_EQ(0, load_own_callers(&watch));
+	ns = paths_ns();
+	TH_LOG("%.2f times as long with a watch", (double)ns / plain_ns);
+	EXPECT_GT(2.5 * plain_ns, ns);
+	watch_end(&watch);
+}
+
 TEST_HARNESS_MAIN
