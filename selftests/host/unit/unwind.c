@@ -4,7 +4,8 @@
  *
  * Programs are stepped instruction by instruction. After each one, every frame
  * is found twice: by the tables that unwind_make() makes of their files, and by
- * libunwind, which reads .eh_frame itself.
+ * libunwind, which reads .eh_frame itself. And the module walks the stack, with
+ * the last chain and without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@
 #include "kselftest_harness.h"
 #include "unwind.h"
 #include "unwind/make.h"
+#include "walk.h"
 
 #define MAX_FRAMES	128
 #define MAX_MAPPINGS	512
@@ -42,6 +44,8 @@ struct mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
+	bool is_code;
+	bool is_data;
 	const struct file *file;
 };
 
@@ -115,9 +119,12 @@ static void read_mappings(void)
 
 		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511[^\n]",
 			   &mapping->start, &mapping->end, mode,
-			   &mapping->offset, path) < 4 || mode[2] != 'x')
+			   &mapping->offset, path) < 4)
 			continue;
-		mapping->file = *path == '/' || !strcmp(path, "[vdso]") ?
+		mapping->is_code = mode[2] == 'x';
+		mapping->is_data = mode[1] == 'w';
+		mapping->file = mapping->is_code &&
+				(*path == '/' || !strcmp(path, "[vdso]")) ?
 				find_file(path, mapping->start, mapping->end) :
 				NULL;
 		nr_mappings++;
@@ -137,23 +144,46 @@ static const struct mapping *find_mapping(uint64_t pc)
 	return NULL;
 }
 
+static const struct profil_unwind_table *table_of(const struct mapping *mapping)
+{
+	return mapping && mapping->file && mapping->file->is_open ?
+	       &mapping->file->table : NULL;
+}
+
+bool walk_find(u64 address, struct walk_mapping *to)
+{
+	const struct mapping *mapping = find_mapping(address);
+
+	if (mapping)
+		*to = (struct walk_mapping) {
+			mapping->start, mapping->end, mapping->offset,
+			mapping->is_code, mapping->is_data, table_of(mapping)
+		};
+	return mapping;
+}
+
+bool walk_read(u64 address, u64 *word)
+{
+	return read_memory(address, word, sizeof(*word));
+}
+
 /* --- chains */
 
 static bool read_word(void *unused, u64 address, u64 *word)
 {
 	(void)unused;
-	return read_memory(address, word, sizeof(*word));
+	return walk_read(address, word);
 }
 
 static enum profil_unwind_end step(struct profil_unwind_frame *frame)
 {
 	uint64_t pc = frame->pc - frame->is_call;
 	const struct mapping *mapping = find_mapping(pc);
+	const struct profil_unwind_table *table = table_of(mapping);
 	const struct profil_unwind_rule *rule = NULL;
 
-	if (mapping && mapping->file && mapping->file->is_open)
-		rule = profil_unwind_rule(&mapping->file->table,
-					  pc - mapping->start +
+	if (table && mapping->is_code)
+		rule = profil_unwind_rule(table, pc - mapping->start +
 					  mapping->offset);
 	return profil_unwind_step(frame, rule, read_word, NULL);
 }
@@ -204,6 +234,10 @@ struct stepped {
 	unsigned int steps;
 	unsigned int complete;
 	unsigned int differ;
+	/* The walk of the module with the last chain, and without it */
+	uint64_t sections;
+	uint64_t fresh_sections;
+	unsigned int walks_differ;
 };
 
 static void print_chain(const char *whose, const struct chain *chain)
@@ -235,6 +269,32 @@ static bool are_alike(const struct chain *ours, const struct chain *theirs,
 	return i == ours->nr || i == theirs->nr;
 }
 
+/*
+ * Each CPU has a tick after so many steps: the last chain is not only that of the
+ * step before, which hardly differs.
+ */
+static const unsigned int steps_of_cpu[WALK_CPUS] = { 1, 11, 61, 307 };
+
+static void compare_walks(struct stepped *stepped,
+			  const struct user_regs_struct *registers)
+{
+	const struct walk_registers at = {
+		registers->rip, registers->rsp, registers->rbp, registers->rbx,
+		registers->rdi
+	};
+	struct walk walk, fresh = walk_afresh(&at);
+
+	for (int cpu = 0; cpu < WALK_CPUS; cpu++) {
+		if (stepped->steps % steps_of_cpu[cpu])
+			continue;
+		walk = walk_with_last(cpu, &at);
+		stepped->sections += walk.sections;
+		stepped->fresh_sections += fresh.sections;
+		stepped->walks_differ += walk.node != fresh.node ||
+					 walk.end != fresh.end;
+	}
+}
+
 static void compare(struct stepped *stepped)
 {
 	struct chain ours, theirs;
@@ -245,6 +305,7 @@ static void compare(struct stepped *stepped)
 	if (ptrace(PTRACE_GETREGS, target, NULL, &registers))
 		return;
 	read_mappings();
+	compare_walks(stepped, &registers);
 	end = our_chain(&registers, &ours);
 	is_complete = their_chain(stepped->space, stepped->context, &theirs);
 	stepped->steps++;
@@ -308,9 +369,14 @@ static bool begin(struct stepped *stepped, char *const *arguments)
 /* End the program, and judge what was found. */
 static void end(struct __test_metadata *_metadata, struct stepped *stepped)
 {
-	TH_LOG("%u steps, %u complete", stepped->steps, stepped->complete);
+	TH_LOG("%u steps, %u complete; walks that differ: %u", stepped->steps,
+	       stepped->complete, stepped->walks_differ);
 	EXPECT_LT(5000, stepped->steps);
 	EXPECT_EQ(0, stepped->differ);
+	/* The last chain has spared steps, and changed nothing */
+	EXPECT_EQ(0, stepped->walks_differ);
+	EXPECT_LT(2 * stepped->sections, stepped->fresh_sections);
+	walk_forget();
 	EXPECT_LE(stepped->steps * 99.5 / 100, stepped->complete);
 	kill(target, SIGKILL);
 	_UPT_destroy(stepped->context);
