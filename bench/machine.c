@@ -140,6 +140,21 @@ static pid_t start_perf(const char *hz, const char *file)
 	return child;
 }
 
+/*
+ * Load tables of callers, in a child: a process that has read them takes longer
+ * to fork.
+ */
+static void load_tables(const struct watch *watch)
+{
+	pid_t child = begin();
+
+	if (!child)
+		_exit(load_own_callers(watch) ||
+		      load_callers_of(watch, TRUE_COPY));
+	if (wait_child(child))
+		die("cannot load tables of callers");
+}
+
 static void start_watch(struct watch *watch, uint64_t period_ns,
 			unsigned int flags)
 {
@@ -152,9 +167,8 @@ static void start_watch(struct watch *watch, uint64_t period_ns,
 
 	if (watch_begin(watch, &request))
 		die("cannot start a watch: %m");
-	if (flags & PROFIL_WATCH_CHAINS &&
-	    (load_own_callers(watch) || load_callers_of(watch, TRUE_COPY)))
-		die("cannot load tables of callers: %m");
+	if (flags & PROFIL_WATCH_CHAINS)
+		load_tables(watch);
 }
 
 static void stop_watch(struct watch *watch, const char *tool)
