@@ -195,24 +195,19 @@ static int have_dozers(void *how)
 
 static const void *const of_long_doze[] = { START_OF(doze_off), START_OF(doze_for_long) };
 
-static uint64_t switches(pid_t pid)
+/* Until all of them sleep. */
+static void begin_dozers(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(wall_chains) *self)
 {
-	char path[64], line[100];
-	unsigned long long sum = 0, nr;
-	FILE *file;
+	uint64_t before;
 
-	for (pid_t thread = pid; thread <= pid + SLEEPERS + 1; thread++) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid,
-			 thread);
-		file = fopen(path, "r");
-		while (file && fgets(line, sizeof(line), file))
-			if (sscanf(line, "voluntary_ctxt_switches: %llu", &nr) == 1 ||
-			    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &nr) == 1)
-				sum += nr;
-		if (file)
-			fclose(file);
-	}
-	return sum;
+	begin(_metadata, self, have_dozers, doze_for_long);
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	do {
+		before = thread_switches(self->child.pid);
+		usleep(300000);
+	} while (before != thread_switches(self->child.pid));
 }
 
 /* Their chains are found while they sleep, and they sleep on. */
@@ -220,14 +215,12 @@ TEST_F(wall_chains, of_sleepers_that_are_collected)
 {
 	uint64_t before, asleep;
 
-	begin(_metadata, self, have_dozers, doze_for_long);
-	child_go(&self->child);
-	usleep(500000);
+	begin_dozers(_metadata, self);
 	asleep = watch_status(&self->watch).asleep_blocked;
-	before = switches(self->child.pid);
+	before = thread_switches(self->child.pid);
 	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
 	self->status = watch_status(&self->watch);
-	EXPECT_EQ(before, switches(self->child.pid));
+	EXPECT_EQ(before, thread_switches(self->child.pid));
 	EXPECT_LT(0, before);
 	check(_metadata, self);
 	EXPECT_LE(asleep, self->status.blocked);
@@ -238,9 +231,7 @@ TEST_F(wall_chains, of_sleepers_that_are_collected)
 
 TEST_F(wall_chains, of_sleepers_at_a_stop)
 {
-	begin(_metadata, self, have_dozers, doze_for_long);
-	child_go(&self->child);
-	usleep(500000);
+	begin_dozers(_metadata, self);
 	self->status = watch_stop(&self->watch);
 	check(_metadata, self);
 	EXPECT_LE(0.95 * self->status.blocked,

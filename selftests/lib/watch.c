@@ -2,6 +2,7 @@
 /*
  * watch.c - helpers for the tests of watches
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -609,6 +610,59 @@ void child_go(struct child *child)
 		perror("child_go");
 	close(child->go);
 	child->go = -1;
+}
+
+/* Context switches of all threads of a process. */
+uint64_t thread_switches(pid_t pid)
+{
+	unsigned long long sum = 0, nr;
+	char path[280], line[100];
+	struct dirent *entry;
+	FILE *file;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid,
+			 entry->d_name);
+		file = fopen(path, "r");
+		while (file && fgets(line, sizeof(line), file))
+			if (sscanf(line, "voluntary_ctxt_switches: %llu",
+				   &nr) == 1 ||
+			    sscanf(line, "nonvoluntary_ctxt_switches: %llu",
+				   &nr) == 1)
+				sum += nr;
+		if (file)
+			fclose(file);
+	}
+	if (tasks)
+		closedir(tasks);
+	return sum;
+}
+
+static int nr_threads(pid_t pid)
+{
+	char path[40], line[100];
+	int nr = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Threads: %d", &nr) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return nr;
+}
+
+/* Wait until a process has so many threads. Return: 0, or -1 if it takes long. */
+int wait_for_threads(pid_t pid, int nr)
+{
+	for (int i = 0; i < 6000 && nr_threads(pid) != nr; i++)
+		usleep(10000);
+	return nr_threads(pid) == nr ? 0 : -1;
 }
 
 /* Let the child work, if it does not yet, and wait for its end. */
