@@ -9,6 +9,7 @@ it says how many ticks it has counted.
 import concurrent.futures
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -649,6 +650,45 @@ def service_has_few_rights():
     equal((said.returncode, said.stderr), (0, ""))
 
 
+def system_calls():
+    """Return the names of the system calls that the service may make."""
+    said = subprocess.run(["systemd-analyze", "syscall-filter"],
+                          capture_output=True, text=True, check=True).stdout
+    sets = {}
+    for line in said.splitlines():
+        if line.startswith("@"):
+            names = sets.setdefault(line.strip(), set())
+        elif line.startswith("    ") and line[4] not in "# ":
+            names.add(line.strip())
+
+    def expand(name):
+        return set().union(*(expand(one) if one[0] == "@" else {one}
+                             for one in sets[name]))
+    return expand("@system-service") - expand("@privileged")
+
+
+def service_may_make_its_system_calls():
+    """Those that push, serve, spool and read names; root's are not among them."""
+    if not shutil.which("systemd-analyze") or not shutil.which("strace"):
+        raise Skip("no systemd-analyze, or no strace")
+    store, port = Receiver(), free_port()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        trace = os.path.join(room, "trace")
+        with subprocess.Popen(
+                ["strace", "-f", "-qq", "-o", trace, PUSHED, "--all",
+                 "--push=" + store.url, "--every=1", f"--listen={port}",
+                 "--duration=8", "--spool=" + os.path.join(room, "spool")],
+                env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}) as traced:
+            wait_for(lambda: store.received)
+            get(f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=1")
+            equal(traced.wait(PATIENCE), 0)
+        with open(trace, encoding="utf-8") as file:
+            made = set(re.findall(r"^\d+ +(\w+)\(", file.read(), re.M))
+    equal(made - system_calls() - {"setgroups", "setresgid", "setresuid"},
+          set())
+    assert {"socket", "flock", "setpriority"} <= made, made
+
+
 # --- tests: options
 
 def rejects_misuse():
@@ -707,7 +747,7 @@ def main():
 
 
 NO_TESTS = ("wait_for", "misuse", "equal", "get", "free_port", "metrics",
-            "begin", "spool", "run", "main")
+            "begin", "spool", "system_calls", "run", "main")
 
 if not os.path.exists(PUSHED):
     print("1..0 # SKIP no libcurl4-openssl-dev or libmicrohttpd-dev")
