@@ -66,7 +66,7 @@ static const char usage[] =
 	"      --password-file=FILE\n"
 	"                          authenticate by USER:PASSWORD in FILE\n"
 	"      --spool=DIR         keep in DIR what could not be sent\n"
-	"      --spool-size=MB     but no more than this (default 64; 4 without --spool)\n"
+	"      --spool-size=MB     but no more than this (default 64; 4 in memory)\n"
 	"      --listen=[ADDRESS:]PORT\n"
 	"                          serve /debug/pprof/profile?seconds=N and /metrics\n"
 	"                          (default address 127.0.0.1)\n"

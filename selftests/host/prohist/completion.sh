@@ -110,7 +110,7 @@ if [ -x "$tool/profil" ]; then
 			$words $$
 	done
 	check 'a user' offers 'root' profil --user = roo
-	check 'options of the live view' offers '--top=' profil top --to
+	check 'options of the live view' offers '--top=' profil top --top
 	check 'nothing for an interval' offers '' profil -t ''
 fi
 
