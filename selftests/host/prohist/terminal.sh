@@ -62,7 +62,8 @@ check 'hot instructions' has "$dir/terminal.txt" "$esc\\[1;31m[a-z]"
 		printf 'function 10 11 read\nbucket 10 5\n'
 	done
 } | "$dir/compose" "$dir/waits.prf"
-terminal 100 '' --idle "$dir/waits.prf"
+env -u COLUMNS -u NO_COLOR TERM=xterm PAGER= python3 "$here/terminal.py" 100 \
+	"$prohist" --idle "$dir/waits.prf" > "$dir/terminal.txt"
 check 'what runnable threads wait for' has "$dir/terminal.txt" "$esc\[33mread \[runnable\]$esc\[0m"
 check 'what blocked ones do' has "$dir/terminal.txt" "$esc\[34mread \[blocked\]$esc\[0m"
 check 'and idle ones' has "$dir/terminal.txt" "$esc\[90mread \[idle\]$esc\[0m"
