@@ -12,6 +12,11 @@
 
 #define FIRST_SLOTS	4096
 
+/* Room for the objects that are no files: a power of two, as array_grow() has it */
+#define FIRST_OBJECTS	8
+_Static_assert(FIRST_OBJECTS >= PROFIL_OBJECT_FILES &&
+	       FIRST_OBJECTS / 2 < PROFIL_OBJECT_FILES, "not as array_grow()");
+
 /** table_init() - make an empty table; 0, or -1 if out of memory */
 int table_init(struct table *table, uint32_t shift)
 {
@@ -20,7 +25,7 @@ int table_init(struct table *table, uint32_t shift)
 		.nr_images = 1,
 		.images = calloc(1, sizeof(*table->images)),
 		.nr_objects = PROFIL_OBJECT_FILES,
-		.objects = calloc(PROFIL_OBJECT_FILES, sizeof(*table->objects)),
+		.objects = calloc(FIRST_OBJECTS, sizeof(*table->objects)),
 		.names_size = 1,
 		.names = calloc(1, 1),
 		.nr_slots = FIRST_SLOTS,
@@ -99,7 +104,6 @@ int table_object(struct table *table, const struct mapped *file,
 	for (; i < table->nr_objects; i++)
 		if (is_same(&table->objects[i].seen, &file->seen))
 			return i;
-	/* PROFIL_OBJECT_FILES is a power of two, as array_grow() needs */
 	objects = array_grow(table->objects, i, sizeof(*objects));
 	if (!objects)
 		return -1;
