@@ -64,7 +64,7 @@ help:
 	@echo '                profilers in guests (18 minutes)'
 	@echo 'make bench-quick'
 	@echo '                run a shorter bench (5 minutes)'
-	@echo 'make images     generate the picture and report of the README'
+	@echo 'make images     generate the pictures, and the report of the README'
 	@echo 'make symcheck   compare the symbols that the module imports with'
 	@echo '                module/symbols'
 	@echo 'make sparse     check the module with sparse'

@@ -137,7 +137,8 @@ static void write_times(const struct html *html)
 {
 	const struct fact *fact;
 
-	begin_facts(html, "CPU time");
+	begin_facts(html, html->sides[0].sum->wall ? "Time of threads" :
+						     "CPU time");
 	for (fact = times; fact->name; fact++)
 		write_fact(html, fact);
 	for (fact = waits; fact->name && html->sides[0].sum->wall; fact++)
