@@ -434,6 +434,8 @@ static void profil_thread_in(struct profil_cpu *cpu,
 	cpu->wall |= BIT(interval->sink->slot);
 	cpu->waits[interval->sink->slot].thread = thread;
 	if (unlikely(!thread)) {
+		/* What is there may be the schedule of a thread */
+		interval->schedule.period_ns = 0;
 		profil_interval_seek(interval, now);
 		return;
 	}
@@ -443,13 +445,10 @@ static void profil_thread_in(struct profil_cpu *cpu,
 		profil_wait_begin(cpu, interval, task, out, now);
 }
 
-/*
- * The current thread, that of an interval, is switched out. @state: why, as the
- * probe has it
- */
+/* The current thread, that of an interval, is switched out. @state: its state */
 static void profil_thread_out(const struct profil_cpu *cpu,
 			      const struct profil_interval *interval,
-			      bool preempt, unsigned int state, u64 now)
+			      unsigned int state, u64 now)
 {
 	struct profil_thread *thread = cpu->waits[interval->sink->slot].thread;
 
@@ -458,7 +457,7 @@ static void profil_thread_out(const struct profil_cpu *cpu,
 	thread->schedule = interval->schedule;
 	thread->since = now;
 	thread->run_delay = profil_thread_run_delay(current);
-	thread->is_runnable = preempt || !state;
+	thread->is_runnable = state == TASK_RUNNING;
 	thread->wait = PROFIL_WAIT_UNKNOWN;
 	if (unlikely(state & (__TASK_STOPPED | __TASK_TRACED)))
 		thread->wait = state & __TASK_TRACED ? PROFIL_WAIT_TRACED :
@@ -467,21 +466,39 @@ static void profil_thread_out(const struct profil_cpu *cpu,
 	smp_store_release(&thread->out, now);
 }
 
+/* Have the CPU interrupted at the next tick of an interval. */
+static void profil_interval_arm(struct profil_cpu *cpu,
+				const struct profil_interval *interval, u64 now)
+{
+	u64 next = interval->schedule.next;
+
+	if (next < cpu->armed) {
+		cpu->armed = max(next, now + PROFIL_GAP_NS);
+		profil_arm(cpu, now);
+	}
+}
+
 static void profil_interval_begin(struct profil_cpu *cpu,
 				  struct profil_interval *interval,
 				  struct task_struct *task, u64 now)
 {
-	struct profil_schedule *schedule = &interval->schedule;
-
 	interval->since = now;
 	if (unlikely(interval->sink->is_wall))
 		profil_thread_in(cpu, interval, task, now);
 	else
 		profil_interval_seek(interval, now);
-	if (schedule->next < cpu->armed) {
-		cpu->armed = max(schedule->next, now + PROFIL_GAP_NS);
-		profil_arm(cpu, now);
-	}
+	profil_interval_arm(cpu, interval, now);
+}
+
+/* What the interval is open for is switched out. @state: of the current task */
+static void profil_interval_leave(struct profil_cpu *cpu,
+				  struct profil_interval *interval,
+				  unsigned int state, u64 now)
+{
+	profil_interval_end(interval, now);
+	if (unlikely(interval->sink->is_wall))
+		profil_thread_out(cpu, interval, state, now);
+	profil_interval_drop(cpu, interval);
 }
 
 /* The watch is just ending: the wait of a thread that is switched in ends first. */
@@ -593,6 +610,28 @@ static __always_inline u64 profil_now(u64 *now)
 }
 
 /*
+ * From a thread of a watch of wall-clock time to another one: each takes its own
+ * ticks along. @state: of the current one
+ */
+static noinline void profil_thread_pass(struct profil_cpu *cpu,
+					struct profil_interval *interval,
+					struct profil_member *member,
+					struct task_struct *task,
+					unsigned int state, u64 now)
+{
+	u64 nr = profil_schedule_advance(&interval->schedule, now);
+
+	if (unlikely(nr))
+		profil_interval_count(interval, nr, NULL);
+	profil_thread_out(cpu, interval, state, now);
+	if (unlikely(profil_wait_is_due(&cpu->waits[interval->sink->slot])))
+		profil_wait_count(cpu, interval->sink->slot, false);
+	interval->member = member;
+	profil_thread_in(cpu, interval, task, now);
+	profil_interval_arm(cpu, interval, now);
+}
+
+/*
  * Open the interval of a watch of the process that runs, or pass it on from
  * another process of that watch. If it has the same image, nothing needs the
  * time: a tick that is due is counted by the interrupt that is about to come.
@@ -601,16 +640,23 @@ static __always_inline void profil_member_run(struct profil_cpu *cpu,
 					      struct profil_member *member,
 					      u32 image,
 					      struct task_struct *task,
-					      u64 *now)
+					      unsigned int state, u64 *now)
 {
 	struct profil_sink *sink = &member->watcher->sink;
 	struct profil_interval *interval = &cpu->intervals[sink->slot];
 
-	if (interval->sink != sink) {
+	if (interval->sink != sink ||
+	    (sink->is_wall && image != interval->image)) {
 		if (interval->sink)
-			profil_interval_close(cpu, interval, profil_now(now));
+			profil_interval_leave(cpu, interval, state,
+					      profil_now(now));
 		profil_interval_open(cpu, sink, member, image, task,
 				     profil_now(now));
+		return;
+	}
+	if (unlikely(sink->is_wall)) {
+		profil_thread_pass(cpu, interval, member, task, state,
+				   profil_now(now));
 		return;
 	}
 	if (image != interval->image) {
@@ -623,33 +669,11 @@ static __always_inline void profil_member_run(struct profil_cpu *cpu,
 /* --- context switches */
 
 /*
- * The current thread, in watches of wall-clock time, is switched out.
- *
- * Return: the intervals that are closed.
- */
-static noinline unsigned long profil_threads_out(struct profil_cpu *cpu,
-						 bool preempt,
-						 unsigned int state, u64 now)
-{
-	unsigned long closed = cpu->wall, left;
-
-	for (left = closed; left; left &= left - 1) {
-		struct profil_interval *interval =
-			&cpu->intervals[__ffs(left)];
-
-		profil_interval_end(interval, now);
-		profil_thread_out(cpu, interval, preempt, state, now);
-		profil_interval_drop(cpu, interval);
-	}
-	return closed;
-}
-
-/*
  * Perhaps from or to an address space that is profiled, or a process that is
- * watched: the hash tables have something where they would be. @state: why the
- * current task is switched out, as the probe has it
+ * watched: the hash tables have something where they would be. @state: of the
+ * current task, which is switched out; TASK_RUNNING if it is preempted
  */
-static noinline void profil_cpu_switch(struct task_struct *next, bool preempt,
+static noinline void profil_cpu_switch(struct task_struct *next,
 				       unsigned int state)
 {
 	const struct profil_ctx *ctx = profil_ctx_find(next->mm);
@@ -659,20 +683,18 @@ static noinline void profil_cpu_switch(struct task_struct *next, bool preempt,
 	struct profil_session *session;
 	u64 now = 0;
 
-	if (unlikely(cpu->wall))
-		ending &= ~profil_threads_out(cpu, preempt, state,
-					      profil_now(&now));
 	for (; member; member = profil_member_next(member, next->signal)) {
 		u32 image = READ_ONCE(member->image);
 
 		if (profil_is_image_on(image)) {
-			profil_member_run(cpu, member, image, next, &now);
+			profil_member_run(cpu, member, image, next, state,
+					  &now);
 			ending &= ~BIT(member->watcher->sink.slot);
 		}
 	}
 	for (; ending; ending &= ending - 1)
-		profil_interval_close(cpu, &cpu->intervals[__ffs(ending)],
-				      profil_now(&now));
+		profil_interval_leave(cpu, &cpu->intervals[__ffs(ending)],
+				      state, profil_now(&now));
 	session = profil_on_session(ctx, next);
 	if (session)
 		profil_interval_open(cpu, &session->sink, NULL, 0, next,
@@ -715,7 +737,7 @@ void notrace profil_sched_switch(void *data, bool preempt,
 		     profil_bucket_use(profil_member_bucket(signal)) |
 		     this_cpu_read(profil_cpus.open))))
 		return;
-	profil_cpu_switch(next, preempt,
+	profil_cpu_switch(next, preempt ? TASK_RUNNING :
 			  profil_switch_state(prev, prev_state));
 }
 

@@ -193,12 +193,18 @@ static bool is_stored(uint32_t stored, uint32_t asked, uint32_t least)
 }
 
 /* A caller with a structure of the first version does not learn their number. */
+static bool are_threads_told(const struct profil_watch *asked)
+{
+	return asked->size >= offsetof(struct profil_watch, reserved);
+}
+
 static bool are_threads_granted(const struct profil_watch *asked,
 				const struct profil_watch *granted)
 {
-	if (!is_wall(asked) || asked->size < WATCH_SIZE)
+	if (!is_wall(asked))
 		return !granted->threads;
-	return is_stored(granted->threads, asked->threads, 1);
+	return !are_threads_told(asked) ||
+	       is_stored(granted->threads, asked->threads, 1);
 }
 
 /* Are these the results of that request? */
@@ -337,7 +343,7 @@ static int request_watch(struct watch_model *model, struct model_file *file,
 		  watch.size : WATCH_SIZE);
 	if (!is_granted(model, &watch, &granted))
 		return WRONG;
-	if (watch.size < WATCH_SIZE)
+	if (!are_threads_told(&watch))
 		granted.threads = UINT32_MAX;
 	file->had = true;
 	file->state = PROFIL_STATE_ON;
