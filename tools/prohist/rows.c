@@ -53,6 +53,15 @@ bool rows_have_totals(const struct sum *sum, unsigned int keys)
 		!(keys & ~(ROW_DSO | ROW_SYMBOL));
 }
 
+/* A process has all that its functions call. */
+static void add_own_totals(struct rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++)
+		rows->list[i].total_ns = rows->list[i].ns;
+}
+
 /* Append a row, or add it to the last one if their keys are equal. */
 static void append(struct rows *rows, struct row row)
 {
@@ -231,6 +240,8 @@ struct rows rows_make(const struct prf *runs, size_t nr, const struct sum *sum,
 		merge(&rows);
 		if (totals)
 			add_totals(&rows, &tree, keys);
+		else if (!(keys & (ROW_DSO | ROW_SYMBOL)))
+			add_own_totals(&rows);
 		qsort(rows.list, rows.nr, sizeof(*rows.list), more_first);
 	}
 	tree_free(&tree);

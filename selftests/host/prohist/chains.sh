@@ -106,6 +106,16 @@ totals()
 		--sort=dso,symbol "$dir/chains.prf"
 }
 check 'the time with callees is beside that of a function' totals
+totals_of_processes()
+{
+	diff - <("$prohist" --fields=pid,percent,total --format=csv \
+		"$dir/chains.prf" | tr -d '\r' | cut -d , -f 2-) <<- 'END'
+		percent,total
+		69.1176,69.1176
+		30.8824,30.8824
+	END
+}
+check 'processes have the time of all that they call' totals_of_processes
 tree='  73.5 %   1.5 %  main (prog)
   67.6 %  47.1 %    work (prog)
   20.6 %   7.4 %      work (prog)
