@@ -423,9 +423,9 @@ static noinline void profil_wait_begin(struct profil_cpu *cpu,
 }
 
 /* A thread is switched in, or runs already: go on with its ticks. */
-static void profil_thread_in(struct profil_cpu *cpu,
-			     struct profil_interval *interval,
-			     struct task_struct *task, u64 now)
+static __always_inline void profil_thread_in(struct profil_cpu *cpu,
+					     struct profil_interval *interval,
+					     struct task_struct *task, u64 now)
 {
 	struct profil_thread *thread = profil_thread_find(interval->member,
 							  task);
@@ -446,15 +446,17 @@ static void profil_thread_in(struct profil_cpu *cpu,
 }
 
 /* The current thread, that of an interval, is switched out. @state: its state */
-static void profil_thread_out(const struct profil_cpu *cpu,
-			      const struct profil_interval *interval,
-			      unsigned int state, u64 now)
+static __always_inline void
+profil_thread_out(const struct profil_cpu *cpu,
+		  const struct profil_interval *interval, unsigned int state,
+		  u64 now)
 {
 	struct profil_thread *thread = cpu->waits[interval->sink->slot].thread;
 
 	if (unlikely(!thread || state & TASK_DEAD))
 		return;
-	thread->schedule = interval->schedule;
+	thread->schedule.passed = interval->schedule.passed;
+	thread->schedule.next = interval->schedule.next;
 	thread->since = now;
 	thread->run_delay = profil_thread_run_delay(current);
 	thread->is_runnable = state == TASK_RUNNING;

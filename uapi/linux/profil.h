@@ -555,9 +555,9 @@ struct profil_watch {
  *	or was getting other memory, in exit or exec
  * @PROFIL_CHAIN_BUSY: at the innermost frame, or at the kernel, or at the wait:
  *	mappings were just changing, or the tick is counted when its CPU switches
- *	tasks, or the CPU has found 16 chains of waits in the last millisecond.
- *	Always on PREEMPT_RT, but for waits that PROFIL_IOC_WATCH_COLLECT or _STOP
- *	counts
+ *	tasks, or the CPU has found 16 chains of waits in this millisecond, or spent
+ *	a quarter of it on them. Always on PREEMPT_RT, but for waits that
+ *	PROFIL_IOC_WATCH_COLLECT or _STOP counts
  * @PROFIL_CHAIN_ENDS: number of these; later kernels may have more
  */
 enum profil_chain_end {
