@@ -619,10 +619,11 @@ TEST_F(wall, of_threads_that_come_and_go)
 /* For those that find no room only CPU time counts. */
 TEST_F(wall, of_more_threads_than_there_is_room_for)
 {
-	begin_with(_metadata, self, have_sleepers, (void *)(500 * MS),
+	begin_with(_metadata, self, have_sleepers, (void *)SECOND,
 		   (struct profil_watch) { .threads = 3 });
 	child_go(&self->child);
-	sleep_ns(300 * MS);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	sleep_ns(100 * MS);
 	self->status = watch_status(&self->watch);
 	EXPECT_EQ(3, self->status.threads);
 	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
