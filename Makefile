@@ -353,7 +353,6 @@ clean:
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
 	test test-debug test-cfi test-fleet test-large test-long test-matrix \
-	test-viewers \
-	test-install images fuzz bench bench-quick bench-programs \
+	test-viewers test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
