@@ -7,7 +7,6 @@
  * without it show that this makes a difference. PROFIL_BEHAVIOUR chooses the
  * behaviour.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -82,19 +81,11 @@ TEST(library_preloaded)
 	EXPECT_EQ(0, run("libprofil.so.0", "sprofil"));
 }
 
-/* Both outputs of a program that makes every kind of call. */
-FIXTURE(said) {
+/* Both outputs of a program */
+struct said {
 	char out[1000];
 	char err[1000];
 };
-
-FIXTURE_SETUP(said)
-{
-}
-
-FIXTURE_TEARDOWN(said)
-{
-}
 
 static void take(int fd, char *to, size_t size)
 {
@@ -120,11 +111,12 @@ static void start(const char *path, const char *preload, const char *library,
 	_exit(127);
 }
 
-static void ask(struct __test_metadata *_metadata, FIXTURE_DATA(said) *self,
-		const char *path, const char *preload, const char *library,
-		const char *behaviour)
+static struct said ask(struct __test_metadata *_metadata, const char *path,
+		       const char *preload, const char *library,
+		       const char *behaviour)
 {
 	int out[2], err[2];
+	struct said said;
 	pid_t child;
 
 	ASSERT_EQ(0, pipe(out));
@@ -137,108 +129,114 @@ static void ask(struct __test_metadata *_metadata, FIXTURE_DATA(said) *self,
 	}
 	close(out[1]);
 	close(err[1]);
-	take(out[0], self->out, sizeof(self->out));
-	take(err[0], self->err, sizeof(self->err));
+	take(out[0], said.out, sizeof(said.out));
+	take(err[0], said.err, sizeof(said.err));
 	EXPECT_EQ(0, wait_child(child));
+	return said;
 }
 
-static void ask_preloaded(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(said) *self, const char *preload,
-			  const char *behaviour)
+/* Of a program that makes every kind of call */
+static struct said ask_preloaded(struct __test_metadata *_metadata,
+				 const char *preload, const char *behaviour)
 {
 	char path[4096];
 
 	helper_path(path, sizeof(path), "behaviour");
-	ask(_metadata, self, path, preload, NULL, behaviour);
+	return ask(_metadata, path, preload, NULL, behaviour);
 }
 
 #define BY_DEFAULT \
 	" plain:0x1/2/10000 one:off large:0 null:off none:0 first:22" \
 	" 0:0x0/2/10000 1:0x0/4/10000 2:0x0/2/1000 stop:off\n"
 
-TEST_F(said, behaviour_by_default)
+FIXTURE(behaviour) {
+};
+
+/* @name: in PROFIL_BEHAVIOUR, which is not set for NULL */
+FIXTURE_VARIANT(behaviour) {
+	const char *name;
+	const char *out;
+	const char *err;
+};
+
+FIXTURE_SETUP(behaviour)
 {
-	ask_preloaded(_metadata, self, PRELOAD, NULL);
-	EXPECT_STREQ(BY_DEFAULT, self->out);
-	EXPECT_STREQ("", self->err);
-	ask_preloaded(_metadata, self, PRELOAD, "");
-	EXPECT_STREQ(BY_DEFAULT, self->out);
-	EXPECT_STREQ("", self->err);
 }
 
-TEST_F(said, behaviour_of_svr4)
+FIXTURE_TEARDOWN(behaviour)
 {
-	ask_preloaded(_metadata, self, PRELOAD, "svr4");
-	EXPECT_STREQ(" plain:0x4c/2/10000 one:off large:0 null:0x4c/2/10000 none:0 first:22 0:0x0/2/10000 1:0x0/4/10000 2:0x0/2/1000 stop:off\n",
-		     self->out);
-	EXPECT_STREQ("", self->err);
 }
 
-TEST_F(said, behaviour_of_bsd)
-{
-	ask_preloaded(_metadata, self, PRELOAD, "bsd");
-	EXPECT_STREQ(" plain:0x51/2/10000 one:0x51/2/10000 large:22 null:14 none:0 first:22 0:0x0/2/10000 1:0x0/4/10000 2:0x0/2/1000 stop:off\n",
-		     self->out);
-	EXPECT_STREQ("", self->err);
-}
+FIXTURE_VARIANT_ADD(behaviour, by_default) {
+	NULL, BY_DEFAULT, ""
+};
 
-TEST_F(said, behaviour_of_irix)
-{
-	ask_preloaded(_metadata, self, PRELOAD, "irix");
-	EXPECT_STREQ(" plain:0x0/2/10000 one:off large:0 null:0x0/2/10000 none:7 first:22 0:22 1:0x0/2/10000 2:0x0/4/10000 stop:off\n",
-		     self->out);
-	EXPECT_STREQ("", self->err);
-}
+FIXTURE_VARIANT_ADD(behaviour, without_a_name) {
+	"", BY_DEFAULT, ""
+};
 
-TEST_F(said, behaviour_of_glibc)
-{
-	ask_preloaded(_metadata, self, PRELOAD, "glibc");
-	EXPECT_STREQ(" plain:0x1/2/10000 one:off large:0 null:off none:0 first:0x20/4/10000 0:0x20/2/10000 1:0x20/4/10000 2:0x20/2/1000 stop:off\n",
-		     self->out);
-	EXPECT_STREQ("", self->err);
-}
+FIXTURE_VARIANT_ADD(behaviour, of_svr4) {
+	"svr4",
+	" plain:0x4c/2/10000 one:off large:0 null:0x4c/2/10000 none:0 first:22 0:0x0/2/10000 1:0x0/4/10000 2:0x0/2/1000 stop:off\n",
+	""
+};
+
+FIXTURE_VARIANT_ADD(behaviour, of_bsd) {
+	"bsd",
+	" plain:0x51/2/10000 one:0x51/2/10000 large:22 null:14 none:0 first:22 0:0x0/2/10000 1:0x0/4/10000 2:0x0/2/1000 stop:off\n",
+	""
+};
+
+FIXTURE_VARIANT_ADD(behaviour, of_irix) {
+	"irix",
+	" plain:0x0/2/10000 one:off large:0 null:0x0/2/10000 none:7 first:22 0:22 1:0x0/2/10000 2:0x0/4/10000 stop:off\n",
+	""
+};
+
+FIXTURE_VARIANT_ADD(behaviour, of_glibc) {
+	"glibc",
+	" plain:0x1/2/10000 one:off large:0 null:off none:0 first:0x20/4/10000 0:0x20/2/10000 1:0x20/4/10000 2:0x20/2/1000 stop:off\n",
+	""
+};
+
+FIXTURE_VARIANT_ADD(behaviour, of_linux099) {
+	"linux099",
+	" plain:0x46/2/10000 one:off large:0 null:0x46/2/10000 none:0 first:22 0:0x0/2/10000 1:0x0/4/10000 2:0x0/2/1000 stop:off\n",
+	""
+};
 
 /* Every call fails, and one line gives the reason. */
-TEST_F(said, behaviour_of_nobody)
+FIXTURE_VARIANT_ADD(behaviour, of_nobody) {
+	"svr5",
+	" plain:22 one:22 large:22 null:22 none:22 first:22 0:22 1:22 2:22 stop:22\n",
+	"libprofil-preload.so: PROFIL_BEHAVIOUR is none of svr4, bsd, irix, glibc, linux099: there is no profile\n"
+};
+
+TEST_F(behaviour, of_every_call)
 {
-	ask_preloaded(_metadata, self, PRELOAD, "svr5");
-	EXPECT_STREQ(" plain:22 one:22 large:22 null:22 none:22 first:22 0:22 1:22 2:22 stop:22\n",
-		     self->out);
-	EXPECT_STREQ("libprofil-preload.so: PROFIL_BEHAVIOUR is none of svr4, bsd, irix, glibc, linux099: there is no profile\n",
-		     self->err);
+	struct said said = ask_preloaded(_metadata, PRELOAD, variant->name);
+
+	EXPECT_STREQ(variant->out, said.out);
+	EXPECT_STREQ(variant->err, said.err);
 }
 
 /* A program that does not profile gets no message. */
-TEST_F(said, behaviour_of_nobody_but_no_profile)
+TEST(behaviour_of_nobody_but_no_profile)
 {
-	ask(_metadata, self, "/bin/true", PRELOAD, NULL, "svr5");
-	EXPECT_STREQ("", self->err);
+	struct said said = ask(_metadata, "/bin/true", PRELOAD, NULL, "svr5");
+
+	EXPECT_STREQ("", said.err);
 }
 
 /* A program that is linked with the library has chosen its entry point. */
-TEST_F(said, behaviour_is_of_no_concern_to_the_library)
+TEST(behaviour_is_of_no_concern_to_the_library)
 {
-	ask_preloaded(_metadata, self, "libprofil.so.0", "bsd");
-	EXPECT_STREQ(BY_DEFAULT, self->out);
-	ask_preloaded(_metadata, self, "libprofil.so.0", "svr5");
-	EXPECT_STREQ(BY_DEFAULT, self->out);
-	EXPECT_STREQ("", self->err);
-}
+	struct said said = ask_preloaded(_metadata, "libprofil.so.0", "bsd");
 
-static void copy(struct __test_metadata *_metadata, const char *to,
-		 const char *from)
-{
-	char buffer[65536];
-	int in = open(from, O_RDONLY);
-	int out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0755);
-	ssize_t length;
-
-	ASSERT_LE(0, in);
-	ASSERT_LE(0, out);
-	while ((length = read(in, buffer, sizeof(buffer))) > 0)
-		ASSERT_EQ(length, write(out, buffer, length));
-	close(in);
-	close(out);
+	EXPECT_STREQ(BY_DEFAULT, said.out);
+	said = ask_preloaded(_metadata, "libprofil.so.0", "svr5");
+	EXPECT_STREQ(BY_DEFAULT, said.out);
+	EXPECT_STREQ("", said.err);
 }
 
 /*
@@ -246,11 +244,12 @@ static void copy(struct __test_metadata *_metadata, const char *to,
  * only installed libraries into such programs, so this one loads the library
  * itself.
  */
-TEST_F(said, behaviour_in_secure_execution)
+TEST(behaviour_in_secure_execution)
 {
 	const char *directory = getenv("LD_LIBRARY_PATH");
 	char path[] = "/tmp/profil-XXXXXX";
 	char library[4096], helper[4096], program[100];
+	struct said said;
 
 	if (geteuid() || !directory)
 		SKIP(return, "needs root, and the library's place");
@@ -260,15 +259,15 @@ TEST_F(said, behaviour_in_secure_execution)
 	ASSERT_TRUE(mkdtemp(path));
 	EXPECT_EQ(0, chmod(path, 0755));
 	snprintf(program, sizeof(program), "%s/behaviour", path);
-	copy(_metadata, program, helper);
+	ASSERT_EQ(0, copy_file(helper, program, 0755));
 
-	ask(_metadata, self, program, NULL, library, "svr5");
-	EXPECT_STRNE("", self->err);
+	said = ask(_metadata, program, NULL, library, "svr5");
+	EXPECT_STRNE("", said.err);
 	EXPECT_EQ(0, chown(program, NOBODY, NOBODY));
 	EXPECT_EQ(0, chmod(program, 04755));
-	ask(_metadata, self, program, NULL, library, "svr5");
-	EXPECT_STREQ(BY_DEFAULT, self->out);
-	EXPECT_STREQ("", self->err);
+	said = ask(_metadata, program, NULL, library, "svr5");
+	EXPECT_STREQ(BY_DEFAULT, said.out);
+	EXPECT_STREQ("", said.err);
 
 	unlink(program);
 	rmdir(path);

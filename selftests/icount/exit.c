@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -90,20 +89,6 @@ TEST_F(ended, its_last_ticks_come_at_once)
 	EXPECT_GE(slack() * AT_ONCE_NS, latest);
 }
 
-static int copy_of_this_program(char *path)
-{
-	char buffer[65536];
-	int from = open("/proc/self/exe", O_RDONLY);
-	int to = mkstemp(path);
-	ssize_t nr;
-
-	while ((nr = read(from, buffer, sizeof(buffer))) > 0)
-		if (write(to, buffer, nr) != nr)
-			break;
-	close(from);
-	return fchmod(to, 0700) || close(to) || nr;
-}
-
 /* How long after wait() an executable is busy. */
 static uint64_t busy_ns(const char *path)
 {
@@ -119,10 +104,10 @@ static uint64_t busy_ns(const char *path)
 
 TEST_F(ended, its_executable_can_be_written_at_once)
 {
-	char path[] = "/tmp/profil-exit-XXXXXX";
+	static const char path[] = "/tmp/profil-exit";
 	uint64_t longest = 0;
 
-	ASSERT_EQ(0, copy_of_this_program(path));
+	ASSERT_EQ(0, copy_file("/proc/self/exe", path, 0700));
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t busy;
 		pid_t pid = fork_child();

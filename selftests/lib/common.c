@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -492,6 +494,22 @@ int write_file(const char *path, const char *text)
 		return 0;
 	errno = error;
 	return -1;
+}
+
+int copy_file(const char *from, const char *to, mode_t mode)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	ssize_t nr;
+
+	while ((nr = sendfile(out, in, NULL, 1 << 20)) > 0)
+		;
+	/* Writing would clear the set-user-ID bit */
+	if (!nr)
+		nr = fchmod(out, mode);
+	close(in);
+	close(out);
+	return nr;
 }
 
 /*

@@ -92,6 +92,7 @@ int load_file(const char *path, const char *parameters);
 int load_helper(const char *name, const char *parameters);
 bool is_preempt_rt(void);
 int write_file(const char *path, const char *text);
+int copy_file(const char *from, const char *to, mode_t mode);
 int try_perf_event(void);
 
 /*

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -798,20 +797,4 @@ int make_code(const char *path)
 
 	close(fd);
 	return bad ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-}
-
-int copy_file(const char *from, const char *to, mode_t mode)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
-	ssize_t nr;
-
-	while ((nr = sendfile(out, in, NULL, 1 << 20)) > 0)
-		;
-	/* Writing would clear the set-user-ID bit */
-	if (!nr)
-		nr = fchmod(out, mode);
-	close(in);
-	close(out);
-	return nr;
 }

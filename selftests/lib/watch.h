@@ -136,6 +136,5 @@ extern const size_t spin_code_size;
 void spin_ns(const void *code, uint64_t ns);
 int make_code(const char *path);
 int write_code(int fd);
-int copy_file(const char *from, const char *to, mode_t mode);
 
 #endif /* SELFTESTS_WATCH_H */

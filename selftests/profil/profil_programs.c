@@ -105,18 +105,6 @@ TEST_F(tool, opens_what_is_not_to_be_read)
 		      of.ns / self->run.prf.period_ns);
 }
 
-/* Copy a program, as its owner, with a mode. */
-static int copy_program(const struct tool *run, const char *from, char *to,
-			size_t size, const char *mode)
-{
-	char command[8192];
-
-	snprintf(to, size, "%s/copy", run->directory);
-	snprintf(command, sizeof(command), "cp '%s' '%s' && chmod %s '%s'",
-		 from, to, mode, to);
-	return system(command);
-}
-
 /*
  * A program that its caller may not inspect runs as ever, with its rights, but
  * has no ticks, and the file says so.
@@ -125,8 +113,9 @@ TEST_F(tool, set_user_id)
 {
 	char path[64];
 
-	if (copy_program(&self->run, "/usr/bin/id", path, sizeof(path),
-			 "4755") || tool_become_nobody(&self->run))
+	snprintf(path, sizeof(path), "%s/copy", self->run.directory);
+	if (copy_file("/usr/bin/id", path, 04755) ||
+	    tool_become_nobody(&self->run))
 		SKIP(return, "this needs root");
 	RUN("/bin/sh", "-c", "exec \"$0\" -u", path);
 	EXPECT_EXIT(0);
@@ -141,8 +130,8 @@ TEST_F(tool, unreadable)
 	char path[64], helper[4096];
 
 	helper_path(helper, sizeof(helper), "workload");
-	if (copy_program(&self->run, helper, path, sizeof(path), "0711") ||
-	    tool_become_nobody(&self->run))
+	snprintf(path, sizeof(path), "%s/copy", self->run.directory);
+	if (copy_file(helper, path, 0711) || tool_become_nobody(&self->run))
 		SKIP(return, "this needs root");
 	RUN("/bin/sh", "-c", "exec \"$0\" burn 3", path);
 	EXPECT_EXIT(3);
