@@ -97,7 +97,7 @@ TEST(a_switch_without_a_tick)
 	struct child other = child_begin(wait_here, NULL);
 
 	EXPECT_GT(20, switch_cost(_metadata, other.pid, "a switch of others"));
-	EXPECT_GT(240 * slack(),
+	EXPECT_GT(200 * slack(),
 		  switch_cost(_metadata, getpid(), "a switch of two threads"));
 	EXPECT_EQ(0, child_end(&other));
 }
