@@ -140,8 +140,10 @@ int main(int argc, char **argv)
 	session_ignore_writing();
 	if (push_wanted())
 		return push_main(&session);
-	if (session_open(&session) || save_check(&session))
+	if (session_open(&session) || save_check(&session)) {
+		free(session.pids);
 		return EXIT_FAILED;
+	}
 	failure = session.target == TARGET_PROGRAM ? session_run(&session) :
 						     session_attach(&session);
 	if (session_end(&session) && !failure)
