@@ -14,8 +14,7 @@
 
 /* Room for the objects that are no files: a power of two, as array_grow() has it */
 #define FIRST_OBJECTS	8
-_Static_assert(FIRST_OBJECTS >= PROFIL_OBJECT_FILES &&
-	       FIRST_OBJECTS / 2 < PROFIL_OBJECT_FILES, "not as array_grow()");
+_Static_assert(PROFIL_OBJECT_FILES > 4 && PROFIL_OBJECT_FILES <= 8, "room");
 
 /** table_init() - make an empty table; 0, or -1 if out of memory */
 int table_init(struct table *table, uint32_t shift)
