@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -241,6 +242,29 @@ TEST_F(wall_chains, of_sleepers_at_a_stop)
 		  chain_leaves(&self->watch, PROFIL_OBJECT_BLOCKED,
 			       START_OF(doze), END_OF(doze), of_long_doze, 2));
 	EXPECT_EQ(0, self->status.asleep_blocked);
+}
+
+/* From now on its user may not read its memory, as that of a program with keys. */
+static int doze_in_private(void *unused __attribute__((unused)))
+{
+	prctl(PR_SET_DUMPABLE, 0);
+	doze_for_long(NULL);
+	return 0;
+}
+
+TEST_F(wall_chains, of_a_sleeper_that_is_not_dumpable_any_more)
+{
+	ASSERT_EQ(0, become(NOBODY));
+	begin(_metadata, self, doze_in_private, NULL);
+	child_go(&self->child);
+	while (watch_status(&self->watch).asleep_blocked < 300)
+		usleep(10000);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	self->status = watch_status(&self->watch);
+	check(_metadata, self);
+	EXPECT_LE(300, self->status.chains[PROFIL_CHAIN_BUSY]);
+	EXPECT_EQ(0, chain_leaves(&self->watch, PROFIL_OBJECT_BLOCKED,
+				  START_OF(doze), END_OF(doze), NULL, 0));
 }
 
 /* Waits end while they are collected: each tick is counted once. */
