@@ -170,6 +170,9 @@ TEST_F(wall, of_one_who_sleeps_often)
 {
 	begin(_metadata, self, sleep_often, NULL);
 	EXPECT_LIVES(self, 1);
+	/* Until then, it reads */
+	while (watch_status(&self->watch).asleep_blocked < 10)
+		sleep_ns(MS);
 	child_go(&self->child);
 	for (int i = 0; i < 20; i++) {
 		sleep_ns(20 * MS);
