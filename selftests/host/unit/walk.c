@@ -15,6 +15,7 @@
 
 /* Instead of these headers of the module */
 #define PROFIL_PRIVATE_H
+#define PROFIL_THREAD_H
 #define PROFIL_WATCHER_H
 
 #define MAX_OBJECTS	64
@@ -34,6 +35,10 @@ struct profil_watcher {
 	struct profil_callers **callers;
 	struct profil_file_key *files;
 	atomic64_t chains[PROFIL_CHAIN_ENDS];
+};
+
+struct profil_deferred {
+	int unused;
 };
 
 static bool profil_is_file(const struct profil_file_key *key,
@@ -83,11 +88,13 @@ static struct profil_callers *callers[MAX_OBJECTS];
 static u32 nr_objects = PROFIL_OBJECT_FILES;
 
 static u32 profil_table_map(struct profil_watcher *watcher,
-			    struct vm_area_struct *vma, u64 *delta)
+			    struct vm_area_struct *vma,
+			    const struct profil_deferred *late, u64 *delta)
 {
 	u32 object = PROFIL_OBJECT_FILES;
 
 	(void)watcher;
+	(void)late;
 	*delta = 0;
 	if (!vma->vm_file)
 		return PROFIL_OBJECT_ANONYMOUS;
@@ -118,13 +125,15 @@ struct node {
 static struct node nodes[MAX_NODES];
 
 static u32 profil_table_node(struct profil_watcher *watcher, u32 image,
-			     u32 object, u64 offset, u32 caller)
+			     u32 object, u64 offset, u32 caller,
+			     const struct profil_deferred *late)
 {
 	u64 hash = (offset * 31 + object) * 0x9e3779b97f4a7c15 + caller;
 	u32 i = hash * 0x9e3779b97f4a7c15 >> 44;
 
 	(void)watcher;
 	(void)image;
+	(void)late;
 	while (nodes[i].object && (nodes[i].object != object ||
 				   nodes[i].offset != offset ||
 				   nodes[i].caller != caller))
@@ -162,6 +171,52 @@ static void profil_table_unresolved(struct profil_watcher *watcher, u32 image,
 	found.end = PROFIL_CHAIN_ENDS;
 }
 
+/* --- waits: not walked here */
+
+struct profil_due {
+	u64 blocked;
+	u64 runnable;
+};
+
+struct profil_member {
+	struct profil_watcher *watcher;
+};
+
+struct profil_thread {
+	struct profil_member *member;
+};
+
+struct profil_sleeper {
+	struct profil_thread *thread;
+	u32 image;
+	struct pt_regs regs;
+	struct profil_deferred who;
+};
+
+static bool profil_sleeper_claim(struct profil_sleeper *sleeper,
+				 struct profil_due *due)
+{
+	(void)sleeper;
+	(void)due;
+	return false;
+}
+
+static void profil_table_wait(struct profil_watcher *watcher, u32 image,
+			      const struct profil_due *due, u32 caller,
+			      bool has_caller,
+			      const struct profil_deferred *late)
+{
+	(void)watcher;
+	(void)image;
+	(void)due;
+	(void)caller;
+	(void)has_caller;
+	(void)late;
+}
+
+void profil_chain_wait(struct profil_watcher *watcher, u32 image,
+		       const struct profil_due *due);
+void profil_chain_sleeper(struct profil_sleeper *sleeper);
 int profil_chain_get(void);
 void profil_chain_put(void);
 void profil_chain_tick(struct profil_watcher *watcher, u32 image, u32 nr,

@@ -76,6 +76,8 @@ extern struct task_struct *current;
 
 #define PF_KTHREAD		1
 #define task_pt_regs(task)	((void)(task), (struct pt_regs *)NULL)
+#define local_irq_save(flags)	((void)(flags))
+#define local_irq_restore(flags)	((void)(flags))
 #define pagefault_disable()	((void)0)
 #define pagefault_enable()	((void)0)
 #define mmap_read_trylock(mm)	((void)(mm), true)
