@@ -658,7 +658,7 @@ TEST_F(device, check_stops_what_ran)
 TEST_F(device, unknown_requests)
 {
 	static const unsigned int requests[] = {
-		_IO(PROFIL_IOC_TYPE, _IOC_NR(PROFIL_IOC_WATCH_UNWIND) + 1),
+		_IO(PROFIL_IOC_TYPE, _IOC_NR(PROFIL_IOC_WATCH_COLLECT) + 1),
 		_IO(PROFIL_IOC_TYPE, 255),
 		_IO(PROFIL_IOC_TYPE + 1, 0), _IO(0, 0), 0xffffffff,
 		_IOW(PROFIL_IOC_TYPE, 0, struct profil_set),
