@@ -17,7 +17,7 @@
 #include <profil.h>
 
 #define IMAGES		3
-#define OBJECTS		6
+#define OBJECTS		(PROFIL_OBJECT_FILES + 2)
 #define BUCKETS		64
 #define NAMES		64
 
@@ -643,7 +643,8 @@ TEST_F(mapping, structures_that_are_too_short)
 	EXPECT_EQ(EPROTO, ERROR_WITH(object_size, 0));
 	EXPECT_EQ(EPROTO, ERROR_WITH(bucket_size, 0));
 	EXPECT_EQ(EPROTO, ERROR_WITH(image_size,
-				     sizeof(struct profil_watch_image) - 8));
+				     offsetof(struct profil_watch_image, comm) +
+				     8));
 	EXPECT_EQ(EPROTO, ERROR_WITH(object_size,
 				     sizeof(struct profil_watch_object) - 8));
 	EXPECT_EQ(EPROTO, ERROR_WITH(bucket_size,
