@@ -444,8 +444,8 @@ of_the_kernel()
 {
 	run whole "$load" calls 100 && run by-function --kernel=functions "$load" calls 100 ||
 		return
-	[ "$(ticks whole '"[a-z_0-9]*sys[a-z_0-9]*getppid"')" = 0 ] &&
-		[ "$(ticks by-function '"[a-z_0-9]*sys[a-z_0-9]*getppid"')" \
+	[ "$(ticks whole '"[a-z_0-9]*chacha[a-z_0-9]*"')" = 0 ] &&
+		[ "$(ticks by-function '"[a-z_0-9]*chacha[a-z_0-9]*"')" \
 			-gt 0 ]
 }
 if [ "$(id -u)" = 0 ] &&
