@@ -24,14 +24,12 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from receiver import Profile, Receiver  # noqa: E402
+from receiver import (  # noqa: E402
+    PATIENCE, Profile, Receiver, equal, get, metrics, wait_for)
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 DIR = os.path.abspath(sys.argv[1])
 PUSHED = os.path.join(DIR, "pushed")
-
-# Longest wait for what is to happen at once, on a machine with other work
-PATIENCE = 60
 
 
 class Skip(Exception):
@@ -70,31 +68,12 @@ class Profil:
         shutil.rmtree(self.dir)
 
 
-def wait_for(what):
-    """Wait until what() is true."""
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.02)
-
-
 def misuse(*options):
     """Return what profil says about options that it rejects."""
     result = subprocess.run([PUSHED, *options], capture_output=True, text=True,
                             check=False)
     assert result.returncode == 125, result
     return result.stderr
-
-
-def equal(one, other):
-    """Fail unless two values are equal."""
-    assert one == other, f"{one!r} is not {other!r}"
-
-
-def get(url):
-    """Return the answer to a GET request."""
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        return answer.read()
 
 
 def free_port(given=set()):
@@ -110,13 +89,6 @@ def free_port(given=set()):
         if port not in given:
             given.add(port)
             return port
-
-
-def metrics(port):
-    """Return the numbers of /metrics, by name and labels."""
-    text = get(f"http://127.0.0.1:{port}/metrics").decode()
-    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
-            for line in text.splitlines() if not line.startswith("#")}
 
 
 def begin(port, *options, **environment):
@@ -746,8 +718,8 @@ def main():
     sys.exit(failed)
 
 
-NO_TESTS = ("wait_for", "misuse", "equal", "get", "free_port", "metrics",
-            "begin", "spool", "system_calls", "run", "main")
+NO_TESTS = ("misuse", "free_port", "begin", "spool", "system_calls", "run",
+            "main")
 
 if not os.path.exists(PUSHED):
     print("1..0 # SKIP no libcurl4-openssl-dev or libmicrohttpd-dev")

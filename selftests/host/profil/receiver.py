@@ -12,6 +12,36 @@ import socket
 import threading
 import time
 import urllib.parse
+import urllib.request
+
+# Longest wait for what is to happen at once, on a machine with other work
+PATIENCE = 120
+
+
+def equal(one, other):
+    """Fail unless two values are equal."""
+    assert one == other, f"{one!r} is not {other!r}"
+
+
+def wait_for(what):
+    """Wait until what() is true."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)
+
+
+def get(url):
+    """Return the answer to a GET request."""
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return answer.read()
+
+
+def metrics(port):
+    """Return the numbers of profil's /metrics, by name and labels."""
+    text = get(f"http://127.0.0.1:{port}/metrics").decode()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+            for line in text.splitlines() if not line.startswith("#")}
 
 
 def varint(data, at):
@@ -177,6 +207,8 @@ class Receiver:
         http.server.ThreadingHTTPServer.allow_reuse_address = True
         self.server = http.server.ThreadingHTTPServer((address, port), Handler)
         self.server.daemon_threads = True
+        # A client that is gone
+        self.server.handle_error = lambda *_: None
         self.port = self.server.server_address[1]
         self.url = f"http://{address}:{self.port}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,),
