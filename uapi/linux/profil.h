@@ -605,7 +605,8 @@ enum profil_chain_end {
  *	their bucket are among them
  * @runnable: the same of threads that waited for a CPU
  * @idle: those of @blocked that were in waits of a second or longer
- * @asleep_blocked: ticks of waits that go on, which are in no other number yet
+ * @asleep_blocked: ticks of waits that go on, which are in no other number yet;
+ *	those of a wait that ends just now may be in neither
  * @asleep_runnable: the same of threads that wait for a CPU
  * @threads: threads whose waits are followed now
  * @reserved: 0
