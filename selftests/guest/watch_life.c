@@ -400,6 +400,31 @@ TEST_F(life, of_threads_that_are_killed)
 	EXPECT_SOUND(&self->watch, &self->status);
 }
 
+static int burn_and_stop(void *unused)
+{
+	return burn_and_exit(unused) || raise(SIGSTOP);
+}
+
+/*
+ * On PREEMPT_RT all ticks wait for a worker, and it may come late, but there is
+ * room for as many as this process has.
+ */
+TEST_F(life, of_one_who_stays_when_its_work_is_done)
+{
+	struct child child = child_begin(burn_and_stop, NULL);
+
+	ASSERT_EQ(0, watch_process(&self->watch, child.pid, 0));
+	child_go(&child);
+	ASSERT_EQ(child.pid, waitpid(child.pid, NULL, WUNTRACED));
+	self->status = watch_settled(&self->watch, 1);
+	EXPECT_LT(SHOWS, self->status.counted);
+	EXPECT_EQ(0, self->status.unresolved);
+	EXPECT_EQ(0, self->status.coarse);
+	EXPECT_SOUND(&self->watch, &self->status);
+	EXPECT_WATCH_TICKS(&self->status);
+	EXPECT_EQ(-SIGKILL, child_kill(&child));
+}
+
 /* --- exec */
 
 static int burn_then_execute(void *unused)
