@@ -17,7 +17,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -602,20 +601,10 @@ static uint64_t kernel_ticks_with_chains(const struct profil_watch_status *statu
 	return status->kernel - status->chains[PROFIL_CHAIN_NO_MEMORY];
 }
 
-/* Before Linux 6.1 a tick in the kernel may not look at mappings. */
-static bool has_chains_of_the_kernel(void)
-{
-	struct utsname kernel;
-	int major = 0, minor = 0;
-
-	return !uname(&kernel) &&
-	       sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 1));
-}
-
 TEST_F(chains, of_the_kernel)
 {
-	if (!has_chains_of_the_kernel())
+	/* An older tick in the kernel may not look at mappings */
+	if (is_linux_before(6, 1))
 		SKIP(return, "needs Linux 6.1");
 	begin(_metadata, self, stay_in_kernel, (void *)WORK_NS, 0);
 	finish(_metadata, self);
@@ -629,7 +618,7 @@ TEST_F(chains, of_the_kernel)
 
 TEST_F(chains, of_the_kernel_by_address)
 {
-	if (!has_chains_of_the_kernel())
+	if (is_linux_before(6, 1))
 		SKIP(return, "needs Linux 6.1");
 	begin(_metadata, self, stay_in_kernel, (void *)WORK_NS,
 	      PROFIL_WATCH_KERNEL_TEXT);

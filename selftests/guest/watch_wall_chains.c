@@ -136,6 +136,12 @@ static void end(struct __test_metadata *_metadata,
 	check(_metadata, self);
 }
 
+/* A tick where a wait ends may look at mappings as one in the kernel may. */
+static bool waits_have_chains(void)
+{
+	return !is_preempt_rt() && !is_linux_before(6, 1);
+}
+
 static uint64_t dozes(const FIXTURE_DATA(wall_chains) *self, uint32_t object)
 {
 	return chain_leaves(&self->watch, object, START_OF(doze), END_OF(doze),
@@ -146,8 +152,16 @@ TEST_F(wall_chains, of_a_function_that_waits)
 {
 	begin(_metadata, self, doze_often, (void *)50);
 	end(_metadata, self, 0);
-	EXPECT_LE(50 * (10 - 1) * 0.98, dozes(self, PROFIL_OBJECT_BLOCKED));
-	EXPECT_EQ(0, self->status.unresolved);
+	if (waits_have_chains()) {
+		EXPECT_LE(50 * (10 - 1) * 0.98,
+			  dozes(self, PROFIL_OBJECT_BLOCKED));
+	} else {
+		EXPECT_EQ(0, dozes(self, PROFIL_OBJECT_BLOCKED));
+		EXPECT_LT(0, self->status.blocked);
+		EXPECT_LE(self->status.blocked,
+			  self->status.chains[PROFIL_CHAIN_BUSY]);
+	}
+	EXPECT_RESOLVED(&self->status);
 }
 
 /* Two compute on one CPU. */
@@ -155,6 +169,8 @@ TEST_F(wall_chains, of_a_function_that_waits_for_a_cpu)
 {
 	struct child other;
 
+	if (!waits_have_chains())
+		SKIP(return, "needs chains of waits that end");
 	pin_to(1);
 	other = child_begin(toil, (void *)(300 * MS));
 	begin(_metadata, self, toil, (void *)(300 * MS));
@@ -216,6 +232,8 @@ TEST_F(wall_chains, of_sleepers_that_are_collected)
 {
 	uint64_t before, asleep;
 
+	if (is_linux_before(6, 1))
+		SKIP(return, "needs Linux 6.1");
 	begin_dozers(_metadata, self);
 	asleep = watch_status(&self->watch).asleep_blocked;
 	before = thread_switches(self->child.pid);
@@ -234,6 +252,8 @@ TEST_F(wall_chains, of_sleepers_at_a_stop)
 {
 	uint64_t asleep;
 
+	if (is_linux_before(6, 1))
+		SKIP(return, "needs Linux 6.1");
 	begin_dozers(_metadata, self);
 	asleep = watch_status(&self->watch).asleep_blocked;
 	self->status = watch_stop(&self->watch);

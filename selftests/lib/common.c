@@ -462,6 +462,17 @@ bool is_preempt_rt(void)
 	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
 }
 
+bool is_linux_before(int major, int minor)
+{
+	struct utsname name;
+	int is_major, is_minor;
+
+	return !uname(&name) &&
+	       sscanf(name.release, "%d.%d", &is_major, &is_minor) == 2 &&
+	       (is_major < major ||
+		(is_major == major && is_minor < minor));
+}
+
 /*
  * Load NAME.ko from ../refuse, as built for the running kernel; -1 and ENOENT
  * if it was not.

@@ -91,6 +91,7 @@ void helper_path(char *path, size_t size, const char *name);
 int load_file(const char *path, const char *parameters);
 int load_helper(const char *name, const char *parameters);
 bool is_preempt_rt(void);
+bool is_linux_before(int major, int minor);
 int write_file(const char *path, const char *text);
 int copy_file(const char *from, const char *to, mode_t mode);
 int try_perf_event(void);
