@@ -89,8 +89,10 @@ static int open_base(void)
 
 	if (getauxval(AT_SECURE))
 		return -1;
-	if (base && base[0] == '/')
+	if (base && base[0] == '/') {
+		mkdir(base, 0700);
 		return open_own(AT_FDCWD, base);
+	}
 	if (home && home[0] == '/')
 		return enter(open_own(AT_FDCWD, home), ".cache");
 	return -1;

@@ -143,6 +143,21 @@ TEST_F(cache, is_where_the_environment_says)
 	EXPECT_EQ(-1, unwind_cache_open());
 }
 
+TEST_F(cache, is_made_where_the_environment_says)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/new", self->home);
+	setenv("XDG_CACHE_HOME", path, 1);
+	fd = unwind_cache_open();
+	ASSERT_LE(0, fd);
+	close(fd);
+	ASSERT_EQ(0, stat(path, &status));
+	EXPECT_EQ(0700, status.st_mode & 07777);
+}
+
 TEST_F(cache, without_one_there_are_no_tables)
 {
 	put(-1, 7);
