@@ -29,7 +29,8 @@ static const struct format formats[] = {
 	{ "text", print_text, diff_text,
 	  FORMAT_ROWS | FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT |
 	  FORMAT_STATS | FORMAT_CHAINS },
-	{ "html", print_html, diff_html, FORMAT_BINARY | FORMAT_DIFF },
+	{ "html", print_html, diff_html,
+	  FORMAT_BINARY | FORMAT_INLINED | FORMAT_DIFF },
 	{ "json", print_json, diff_json,
 	  FORMAT_INLINED | FORMAT_DIFF | FORMAT_VERDICT | FORMAT_CHAINS },
 	{ "autofdo", write_autofdo, NULL, FORMAT_DSO | FORMAT_FOREIGN },

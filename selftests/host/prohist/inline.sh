@@ -88,6 +88,60 @@ json_agrees()
 }
 check 'the chain in JSON' json_agrees
 
+# The page: each function, and one listing for all that is inlined in another
+page()
+{
+	python3 "$here/page.py" "$dir/inline.html" "$@"
+}
+"$prohist" --inline --html "$profile" > "$dir/inline.html"
+check 'the chain in a page' page has "$inner" 'inner (inlined in middle, outer)'
+check 'which is well-formed' page sound
+check 'with all that is inlined in a function in its listing' page listed outer \
+	${#addresses[@]} ${#addresses[@]}
+once()
+{
+	[ "$(grep -c '<details' "$dir/inline.html")" = 1 ]
+}
+check 'which is there once' once
+links()
+{
+	[ "$(grep -c '<a href="#f0">.*outer' "$dir/inline.html")" = \
+		"$(stacks inlined | wc -l)" ]
+}
+check 'to which all of them lead' links
+"$prohist" --html "$profile" > "$dir/inline.html"
+check 'none in a page without the option' page lacks '(inlined in'
+
+# A chain: one byte of each, where addr2line has the deepest
+chain()
+{
+	printf 'run 1000000 prog\nimage 100 0 0 0 0 /bin/prog\n'
+	printf 'object 1 10000000 %x %x 4 %s %s\n' $pgoff $size "$build_id" \
+		"$dir/inlined"
+	printf 'node 0 0 %s 0\n' "$(offset "$dir/inlined" main)"
+	printf 'node 1 0 %s %d\n' "${described[@]:4}"
+}
+chain | "$dir/compose" "$dir/inlined-chain.prf"
+"$prohist" --inline --html "$dir/inlined-chain.prf" > "$dir/inline.html"
+of_chains()
+{
+	diff <("$prohist" --inline --format=folded "$dir/inlined-chain.prf" |
+		sed 's/^prog;//; s/$/000/' | sort) \
+		<(python3 "$here/flame.py" "$dir/inline.html" page | sort) &&
+		grep -q 'main;outer;middle;inner ' <("$prohist" --inline \
+			--format=folded "$dir/inlined-chain.prf")
+}
+check 'in the flame graph of a page' of_chains
+twice_in_page()
+{
+	"$prohist" --inline --html --diff "$dir/inlined-chain.prf" \
+		"$dir/inlined-chain.prf" > "$dir/inline.html" && page sound &&
+		page has 'inner (inlined in middle, outer)' &&
+		python3 "$here/flame.py" "$dir/inline.html" page |
+			grep -q '^main;outer;middle;inner '
+}
+check 'in a page that compares' twice_in_page
+
 # Print each address with its functions and lines, the innermost first
 true_lines()
 {

@@ -168,7 +168,8 @@ check 'formats with verdicts' formats 'text and json' --diff --format=html \
 	--fail-over=2
 check 'formats with columns' formats 'text and csv' --format=svg --sort=comm
 check 'formats with inlined functions' formats \
-	'text, json, csv, flamegraph, folded and pprof' --format=svg --inline
+	'text, html, json, csv, flamegraph, folded and pprof' \
+	--format=svg --inline
 check 'status of standard input twice' status 2 - -
 check 'status of no directory' status 2 -o "$dir/no/a.out" "$dir/a.prf"
 check 'status of no format' status 2 --format=papyrus "$dir/a.prf"

@@ -230,7 +230,8 @@ static void find_frames(const struct html *html, struct flame *flame,
 					       html->sides[i].nr_runs);
 	for (i = 0; i < html->nr_sides; i++)
 		flame_add_runs(flame, html->sides[i].runs,
-			       html->sides[i].nr_runs, i, programs, false);
+			       html->sides[i].nr_runs, i, programs,
+			       html->sides[i].sum->inlined);
 	flame_finish(flame, 0, most);
 }
 

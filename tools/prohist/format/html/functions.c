@@ -46,15 +46,13 @@ static void write_share(FILE *out, double percent, double most)
 		fprintf(out, "<td>%.1f", percent);
 }
 
-static void write_name(FILE *out, const struct html_function *function,
-		       size_t i)
+static void write_name(FILE *out, const struct html_function *function)
 {
-
 	fputs("<td>", out);
-	if (function->listed)
-		fprintf(out, "<a href=\"#f%zu\">", i);
+	if (function->listing)
+		fprintf(out, "<a href=\"#f%zu\">", function->listing - 1);
 	html_text(out, function->change.name);
-	if (function->listed)
+	if (function->listing)
 		fputs("</a>", out);
 	fputs("<td>", out);
 	html_text(out, function->change.dso);
@@ -77,7 +75,7 @@ static void write_row(const struct html *html, FILE *out, size_t i, double most)
 		fprintf(out, "<td>%+.1f<td>%s", 100 * change->share,
 			change->changed ? "yes" : "no");
 	}
-	write_name(out, &html->functions[i], i);
+	write_name(out, &html->functions[i]);
 }
 
 static void write_heading(const struct html *html)

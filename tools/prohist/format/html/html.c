@@ -155,7 +155,8 @@ static const struct sum *sum_side(const struct diff *diff, int side,
 
 	if (diff->nr[side] == 1)
 		return &diff->sums[first];
-	sum_runs(room, diff->runs + first, diff->nr[side], false);
+	sum_runs(room, diff->runs + first, diff->nr[side],
+		 diff->sums->inlined);
 	return room;
 }
 

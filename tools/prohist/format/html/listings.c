@@ -313,24 +313,79 @@ static int write_piece(FILE *out, const struct sum *sum,
 	return result;
 }
 
-/* Write the pieces of a function in one profile; -1 if objdump fails. */
-static int write_pieces(FILE *out, const struct html_function *function,
-			const struct sum *sum)
+static bool is_in(const struct html_function *function,
+		  const struct sum_dso *dso)
 {
-	size_t i, j;
+	return function->path ? !strcmp(dso->path, function->path) :
+		!strcmp(base_name(dso->path), function->change.dso);
+}
 
-	for (i = 0; i < sum->nr_dsos; i++) {
-		const struct sum_dso *dso = &sum->dsos[i];
+/* Find the function that one is inlined in, or that it is. */
+static const char *find_outer(const struct html *html,
+			      const struct html_function *function)
+{
+	size_t j, k;
+	int i;
 
-		if (function->path ? strcmp(dso->path, function->path) :
-		    strcmp(base_name(dso->path), function->change.dso))
-			continue;
-		for (j = 0; j < dso->nr_pieces; j++)
-			if (!strcmp(dso->pieces[j].name,
-				    function->change.name) &&
-			    write_piece(out, sum, dso, &dso->pieces[j]))
-				return -1;
+	for (i = 0; i < html->nr_sides; i++) {
+		const struct sum *sum = html->sides[i].sum;
+
+		for (j = 0; j < sum->nr_dsos; j++) {
+			const struct sum_dso *dso = &sum->dsos[j];
+
+			for (k = 0; is_in(function, dso) && k < dso->nr_pieces;
+			     k++)
+				if (!strcmp(dso->pieces[k].label,
+					    function->change.name))
+					return dso->pieces[k].name;
+		}
 	}
+	return function->change.name;
+}
+
+/* What is inlined in a function makes it several pieces: join those from @first. */
+static struct sum_piece join(const struct sum_dso *dso, size_t first)
+{
+	struct sum_piece whole = dso->pieces[first];
+	const struct sum_piece *more = &dso->pieces[first + 1];
+
+	for (; more < dso->pieces + dso->nr_pieces &&
+	     more->start == whole.start; more++) {
+		whole.nr += more->nr;
+		whole.ticks += more->ticks;
+		whole.ns += more->ns;
+	}
+	return whole;
+}
+
+/* Write a function in one DSO; -1 if objdump fails. */
+static int write_pieces(FILE *out, const struct html_function *function,
+			const struct sum *sum, const struct sum_dso *dso)
+{
+	struct sum_piece whole;
+	size_t i;
+
+	for (i = 0; i < dso->nr_pieces; i++) {
+		if (strcmp(dso->pieces[i].name, function->outer) ||
+		    (i && dso->pieces[i].start == dso->pieces[i - 1].start))
+			continue;
+		whole = join(dso, i);
+		if (write_piece(out, sum, dso, &whole))
+			return -1;
+	}
+	return 0;
+}
+
+/* Write a function in one profile; -1 if objdump fails. */
+static int write_side(FILE *out, const struct html_function *function,
+		      const struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++)
+		if (is_in(function, &sum->dsos[i]) &&
+		    write_pieces(out, function, sum, &sum->dsos[i]))
+			return -1;
 	return 0;
 }
 
@@ -346,7 +401,7 @@ static int write_sides(const struct html *html, FILE *out,
 		struct html_part part;
 
 		html_part_begin(&part);
-		result = write_pieces(part.out, function, side->sum);
+		result = write_side(part.out, function, side->sum);
 		html_part_end(&part);
 		fprintf(out, "<div>\n");
 		if (part.size && side->label)
@@ -359,6 +414,22 @@ static int write_sides(const struct html *html, FILE *out,
 	return result;
 }
 
+/* Find the number of the listing of the function that one is inlined in, or 0. */
+static size_t find_listing(const struct html *html, size_t i)
+{
+	const struct html_function *function = &html->functions[i];
+	size_t j;
+
+	for (j = 0; j < i; j++) {
+		const struct html_function *other = &html->functions[j];
+
+		if (!strcmp(other->outer, function->outer) &&
+		    !strcmp(other->change.dso, function->change.dso))
+			return other->listing;
+	}
+	return 0;
+}
+
 /* Write one listing, if there is any and it fits; -1 if objdump fails. */
 static int write_listing(struct html *html, FILE *out, size_t i,
 			 size_t *budget)
@@ -369,19 +440,24 @@ static int write_listing(struct html *html, FILE *out, size_t i,
 	int result;
 	bool found;
 
+	function->outer = find_outer(html, function);
+	function->listing = find_listing(html, i);
+	if (function->listing)
+		return 0;
 	html_part_begin(&sides);
 	result = write_sides(html, sides.out, function, &found);
 	html_part_end(&sides);
 	html_part_begin(&part);
 	fprintf(part.out, "<details id=\"f%zu\"><summary><h3>", i);
-	html_text(part.out, function->change.name);
+	html_text(part.out, function->outer);
 	fputs("</h3> <small>", part.out);
 	html_text(part.out, function->change.dso);
 	fputs("</small></summary>\n", part.out);
 	fprintf(part.out, "<div class=\"sides\">\n%s</div>\n", sides.text);
 	fputs("<p><a href=\"#functions\">Back to the functions</a></p>\n</details>\n",
 	      part.out);
-	function->listed = html_part_fits(out, &part, found ? budget : &none);
+	if (html_part_fits(out, &part, found ? budget : &none))
+		function->listing = i + 1;
 	free(sides.text);
 	return result;
 }
@@ -397,7 +473,7 @@ void html_listings(struct html *html, FILE *out)
 	for (i = 0; i < html->nr && i < 2 * MOST && listed < MOST; i++) {
 		if (write_listing(html, out, i, &budget))
 			break;
-		listed += html->functions[i].listed;
+		listed += html->functions[i].listing == i + 1;
 	}
 	if (!listed)
 		fputs("<p>No function has one: the files of the DSOs, or objdump, are missing.</p>\n",

@@ -28,12 +28,14 @@ struct html_side {
  * struct html_function - a function in the page
  * @change: its name, DSO and ticks: @ticks[0] of the only profile, or of both
  * @path: path of its DSO if there is one profile, else NULL
- * @listed: whether the page has a listing of it
+ * @outer: its name, or that of the function that it is inlined in
+ * @listing: number of the function, from 1, with the listing of @outer; 0: none
  */
 struct html_function {
 	struct diff_item change;
 	const char *path;
-	bool listed;
+	const char *outer;
+	size_t listing;
 };
 
 /**
