@@ -12,8 +12,6 @@
 
 #include "prohist/alike.h"
 
-#define DELETED		" (deleted)"
-
 /* Bytes at which compilers align functions: larger buckets have several. */
 #define ALIGNED		16
 
@@ -44,19 +42,10 @@ const char *alike_name(const struct sum *sum, size_t dso)
 		sum_dso_name(sum, dso);
 }
 
-/* Length without the mark of a file that was replaced. */
-static size_t length_of(const char *name)
-{
-	size_t length = strlen(name), end = strlen(DELETED);
-
-	return length > end && !strcmp(name + length - end, DELETED) ?
-		length - end : length;
-}
-
 /** alike_order() - compare names of DSOs */
 int alike_order(const char *a, const char *b)
 {
-	size_t length = length_of(a), other = length_of(b);
+	size_t length = plain_length(a), other = plain_length(b);
 	int order = strncmp(a, b, length < other ? length : other);
 
 	return order ? order : (length > other) - (length < other);
@@ -72,7 +61,7 @@ int alike_order(const char *a, const char *b)
  */
 bool alike_has_name(const char *function, const char *dso)
 {
-	size_t length = strlen(dso);
+	size_t length = plain_length(dso);
 
 	if (strncmp(function, dso, length))
 		return true;

@@ -146,11 +146,12 @@ static uint64_t function_at(struct out *out, struct code_file *file,
 			    uint64_t address, uint64_t bytes)
 {
 	struct code_function *function = code_function(file, address, bytes);
+	const char *dso = base_name(file->dso.path);
 	char text[300];
 
 	if (function && function->profile == profile)
 		return function->number;
-	snprintf(text, sizeof(text), "%s+0x%llx", base_name(file->dso.path),
+	snprintf(text, sizeof(text), "%.*s+0x%llx", (int)plain_length(dso), dso,
 		 (unsigned long long)(function ? function->start : address));
 	if (!function)
 		return put_function(out, file->dso.path[0] == '[' ?

@@ -85,6 +85,16 @@ const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/** plain_length() - length of a name without the mark of a file that is gone */
+size_t plain_length(const char *name)
+{
+	static const char mark[] = " (deleted)";
+	size_t length = strlen(name), end = strlen(mark);
+
+	return length > end && !strcmp(name + length - end, mark) ?
+		length - end : length;
+}
+
 static Elf *elf_of(const struct symbols *symbols, GElf_Addr *bias)
 {
 	return dwfl_module_getelf(symbols->module, bias);
@@ -564,8 +574,10 @@ void symbols_text(const struct symbols *symbols, uint64_t *start,
 
 static int label(const struct symbols *symbols, struct symbol *symbol)
 {
-	if (asprintf(&symbol->name, "%s+%#" PRIx64, base_name(symbols->label),
-		     symbol->start) < 0)
+	const char *name = base_name(symbols->label);
+
+	if (asprintf(&symbol->name, "%.*s+%#" PRIx64, (int)plain_length(name),
+		     name, symbol->start) < 0)
 		symbol->name = NULL;
 	return symbol->name ? 0 : -1;
 }

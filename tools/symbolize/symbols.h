@@ -96,5 +96,6 @@ int symbols_inlines(const struct symbols *symbols, uint64_t address,
 void symbols_text(const struct symbols *symbols, uint64_t *start,
 		  uint64_t *end);
 const char *base_name(const char *path);
+size_t plain_length(const char *name);
 
 #endif /* SYMBOLS_H */

@@ -343,5 +343,7 @@ check 'no profile in the directory' newest none
 } | "$dir/compose" "$dir/replaced.prf"
 check 'a program by its name, replaced or not' has \
 	<("$prohist" --comm=prog "$dir/replaced.prf") ' 16 ticks, '
+check 'that it was replaced is said of the file alone' has \
+	<("$prohist" "$dir/replaced.prf") ' prog\+0 \(prog \(deleted\)\)$'
 
 finish
