@@ -110,6 +110,8 @@ static int read_table(struct session *session, struct prf *prf)
 	if (!push.record || fill(session, prf))
 		return -1;
 	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
+	/* Counts come first, and then files, which takes longer */
+	push.read_ns = now_ns();
 	if (record_add(push.record, prf, status.buckets))
 		return -1;
 	/* Without a window, only the metrics want the ticks */
@@ -123,17 +125,16 @@ static int read_table(struct session *session, struct prf *prf)
 }
 
 /* Add what has come since the last time to all windows. */
-static int collect(struct session *session, uint64_t now)
+static int collect(struct session *session)
 {
 	struct segment *segment = segment_new();
 	int failed;
 
 	if (!segment)
 		return -1;
-	push.read_ns = now;
 	failed = read_table(session, &segment->prf) ||
-		window_add(&push.window, segment, now) ||
-		listen_add(segment, now) ? -1 : 0;
+		window_add(&push.window, segment, push.read_ns) ||
+		listen_add(segment, push.read_ns) ? -1 : 0;
 	segment_put(segment);
 	return failed;
 }
@@ -145,7 +146,7 @@ static int collect(struct session *session, uint64_t now)
 static int renew(struct session *session)
 {
 	metrics.lost += backend_stop_watches(session);
-	if (collect(session, now_ns()))
+	if (collect(session))
 		return -1;
 	record_free(push.record);
 	push.record = NULL;
@@ -244,14 +245,14 @@ static void put_split(void)
 	free(keys);
 }
 
-static void put_profiles(uint64_t now)
+static void put_profiles(void)
 {
 	if (config.split == CONFIG_WHOLE)
 		put_profile(ENCODE_ALL, config.service);
 	else
 		put_split();
 	window_close(&push.window);
-	window_open(&push.window, now);
+	window_open(&push.window, push.read_ns);
 }
 
 /* ---- the session */
@@ -283,11 +284,11 @@ static int refresh(struct session *session)
 	open_first(session);
 	due = is_due(now);
 	if (due || listen_wants(now)) {
-		failed = collect(session, now);
+		failed = collect(session);
 		if (!failed && due && config.url)
-			put_profiles(now);
+			put_profiles();
 		if (!failed)
-			listen_refresh(now, false);
+			listen_refresh(push.read_ns, false);
 	}
 	if (!push.window.nr && !listen_holds())
 		code_trim();
@@ -322,10 +323,10 @@ static void finish(struct session *session)
 
 	open_first(session);
 	metrics.lost += backend_stop_watches(session);
-	if (the_watch(session) && collect(session, now_ns()))
+	if (the_watch(session) && collect(session))
 		term_warn("%s", strerror(errno));
 	if (config.url)
-		put_profiles(now_ns());
+		put_profiles();
 	listen_refresh(now_ns(), true);
 	http_finish(end_ns);
 }
