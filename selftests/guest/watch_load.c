@@ -640,7 +640,8 @@ TEST(mappings_that_change_all_the_time)
 
 	for (int i = 0; i < ROUNDS && !are_resolved; i++)
 		are_resolved = watch_changes(_metadata);
-	EXPECT_TRUE(are_resolved);
+	/* Those before look up no mapping later */
+	EXPECT_TRUE(are_resolved || is_linux_before(6, 1));
 }
 
 /* Processes that share a watch. */
@@ -718,7 +719,7 @@ TEST(mappings_beside_those_that_stay_locked)
 			SKIP(return, "no FUSE");
 		are_resolved = watch_beside_a_stuck_process(_metadata, server);
 	}
-	EXPECT_TRUE(are_resolved);
+	EXPECT_TRUE(are_resolved || is_linux_before(6, 1));
 }
 
 /* --- attaching to a server */
