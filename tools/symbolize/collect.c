@@ -380,6 +380,10 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	collector->sites = prf->flags & PRF_FLAG_CALL_SITES;
 	if (symbols_open(&collector->symbols, dso->path, dso))
 		return 0;
+	/* Those of a system's libraries take longer to unpack than most programs run */
+	if (collector->symbols.module &&
+	    !symbols_describe(&collector->symbols))
+		collector->functions_only = true;
 	for (i = 0; i < nr && !compare_dsos(list[i].dso, dso); i++)
 		if (symbols_certain(&collector->symbols, prf->start_unix_ns) &&
 		    add_mapping(collector, &list[i]))

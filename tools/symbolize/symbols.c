@@ -504,6 +504,33 @@ bool symbols_certain(const struct symbols *symbols, uint64_t start_ns)
 		symbols->changed_ns <= start_ns;
 }
 
+/**
+ * symbols_describe() - has the file itself debugging information?
+ *
+ * Else a separate debug file may have it.
+ */
+bool symbols_describe(const struct symbols *symbols)
+{
+	Elf_Scn *section = NULL;
+	const char *name;
+	GElf_Shdr header;
+	GElf_Addr bias;
+	size_t names;
+	Elf *elf = elf_of(symbols, &bias);
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && (!strcmp(name, ".debug_info") ||
+			     !strcmp(name, ".zdebug_info")))
+			return true;
+	}
+	return false;
+}
+
 /** symbols_segment() - get an executable segment, or fail after the last */
 bool symbols_segment(const struct symbols *symbols, size_t i,
 		     struct prf_segment *segment)

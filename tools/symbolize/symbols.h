@@ -79,6 +79,7 @@ bool symbols_known(const struct symbols *symbols);
 bool symbols_have_file(const struct symbols *symbols);
 bool symbols_have_names(const struct symbols *symbols);
 bool symbols_certain(const struct symbols *symbols, uint64_t start_ns);
+bool symbols_describe(const struct symbols *symbols);
 bool symbols_segment(const struct symbols *symbols, size_t i,
 		     struct prf_segment *segment);
 uint64_t symbols_link(const struct symbols *symbols, uint64_t offset);

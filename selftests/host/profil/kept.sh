@@ -147,6 +147,18 @@ cc -O2 -g -Wl,--build-id=none -DOTHER -o burn kept.c
 show none.prf changed
 check 'and when it was changed' same numberless changed
 
+# Only a separate debug file has names
+build
+objcopy --only-keep-debug burn burn.debug
+strip burn
+objcopy --add-gnu-debuglink=burn.debug burn
+record split.prf ./burn
+rm burn burn.debug
+show split.prf split
+check 'functions of a separate debug file' has split.text ' hot \(burn\)'
+check 'but not its lines, which take long to unpack' lacks split.lines kept.c
+check 'nor inlined calls' lacks split.text.inline ' inner \(burn\)'
+
 # Who may read the program. Other users' build directories are closed, too.
 if [ "$(id -u)" = 0 ]; then
 	build
