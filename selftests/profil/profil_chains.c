@@ -284,6 +284,25 @@ TEST_F(tool, a_library_that_is_opened)
 	EXPECT_LT(all / 2, called);
 }
 
+/* If it was open the last time, too, its table is there before the program starts. */
+TEST_F(tool, a_library_that_was_opened_the_last_time)
+{
+	char path[4096], cache[256];
+	int i;
+
+	helper_path(path, sizeof(path), "first.so");
+	snprintf(cache, sizeof(cache), "%s/cache", self->run.directory);
+	setenv("XDG_CACHE_HOME", cache, 1);
+	for (i = 0; i < 2; i++) {
+		RUN("opener", "open", path);
+		EXPECT_EXIT(0);
+		log_ends(_metadata, &self->run.prf);
+	}
+	EXPECT_EQ(0, self->run.prf.chains[PRF_CHAIN_NO_TABLE]);
+	snprintf(path, sizeof(path), "rm -rf %s", cache);
+	EXPECT_EQ(0, system(path));
+}
+
 /* --- what runs already */
 
 static pid_t start_ever(int *output)

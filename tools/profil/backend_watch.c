@@ -298,6 +298,7 @@ static int end(struct session *session)
 			failed = -1;
 			error = errno;
 		}
+		callers_keep(&watches->list[i], prf);
 		watch_end(&watches->list[i]);
 	}
 	if (prf->nr)

@@ -3,11 +3,13 @@
  * callers.c - load tables of callers into watches
  *
  * The module finds no callers in a file before its table is there. So what a
- * program maps when it starts gets tables before it starts, and the rest as soon
+ * program maps when it starts gets tables before it starts, and so does what it
+ * executed or opened when it was profiled the last time; the rest gets them as soon
  * as the module knows the path of a file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +25,17 @@
 #include "util/array.h"
 #include "util/file.h"
 
-/* Is it a file that has a table in the watch, or can have none? */
-static bool is_known(const struct watch *watch, const struct stat *file)
+/* What a program led to that is loaded before it starts: files, and their tables. */
+#define MOST_FILES	64
+#define MOST_BYTES	(16u << 20)
+
+/* Is it one of the first @nr files that have a table in the watch, or can have none? */
+static bool is_known(const struct watch *watch, const struct stat *file,
+		     size_t nr)
 {
 	size_t i;
 
-	for (i = 0; i < watch->nr_known; i++)
+	for (i = 0; i < nr; i++)
 		if (watch->known[i].inode == file->st_ino &&
 		    watch->known[i].device == file->st_dev)
 			return true;
@@ -49,8 +56,11 @@ static void know(struct watch *watch, const struct stat *file)
 	};
 }
 
-/* Load the table of a file. @seen_as: its descriptor, or -1 for the vDSO */
-static void load(struct watch *watch, int fd, int seen_as)
+/*
+ * Load the table of a file; returns its size, 0 if it has none. @seen_as: its
+ * descriptor, or -1 for the vDSO
+ */
+static size_t load(struct watch *watch, int fd, int seen_as)
 {
 	struct profil_watch_unwind request = {
 		.size = sizeof(request),
@@ -60,24 +70,61 @@ static void load(struct watch *watch, int fd, int seen_as)
 	void *table = unwind_file(fd, &bytes);
 
 	if (!table)
-		return;
+		return 0;
 	request.table = (uintptr_t)table;
 	request.bytes = bytes;
 	if (ioctl(watch->fd, PROFIL_IOC_WATCH_UNWIND, &request) &&
 	    (errno == EAGAIN || errno == ENOSPC || errno == ENOMEM))
 		watch->no_room++;
 	free(table);
+	return bytes;
 }
 
-static void load_file(void *context, int fd)
+static size_t load_file(struct watch *watch, int fd)
 {
-	struct watch *watch = context;
 	struct stat file;
 
-	if (fstat(fd, &file) || is_known(watch, &file))
-		return;
+	if (fstat(fd, &file) || is_known(watch, &file, watch->nr_known))
+		return 0;
 	know(watch, &file);
-	load(watch, fd, fd);
+	return load(watch, fd, fd);
+}
+
+/* The first one is the program. */
+static void load_needed(void *context, int fd)
+{
+	struct watch *watch = context;
+
+	if (watch->program < 0)
+		watch->program = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	load_file(watch, fd);
+}
+
+static void load_program(struct watch *watch, const char *program)
+{
+	size_t length, bytes = 0;
+	const char *path;
+	struct stat file;
+	char *line;
+	int fd;
+
+	needed_files(program, load_needed, watch);
+	watch->nr_needed = watch->nr_known;
+	if (watch->program < 0)
+		return;
+	watch->led_to = unwind_files(watch->program);
+	for (path = watch->led_to; path && *path && bytes < MOST_BYTES &&
+	     !watch->no_room;
+	     path += length + !!path[length]) {
+		length = strcspn(path, "\n");
+		line = strndup(path, length);
+		fd = line ? file_open_plain(line, &file) : -1;
+		free(line);
+		if (fd < 0)
+			continue;
+		bytes += load_file(watch, fd);
+		close(fd);
+	}
 }
 
 static void load_vdso(struct watch *watch)
@@ -138,7 +185,7 @@ void callers_begin(struct watch *watch, const struct session *session,
 	file_survive_cuts();
 	load_vdso(watch);
 	if (session->target == TARGET_PROGRAM)
-		needed_files(session->argv[0], load_file, watch);
+		load_program(watch, session->argv[0]);
 	else if (session->target == TARGET_PROCESSES)
 		load_process(watch, pid);
 }
@@ -188,11 +235,65 @@ bool callers_add(struct watch *watch, const struct session *session,
 	return true;
 }
 
+static bool is_needed(const struct watch *watch, const char *path)
+{
+	struct stat file;
+
+	return path[0] != '/' || strchr(path, '\n') || stat(path, &file) ||
+		is_known(watch, &file, watch->nr_needed);
+}
+
+/* Is it a line of the text? */
+static bool has_line(const char *text, const char *line)
+{
+	size_t length = strlen(line);
+
+	for (; *text; text += strcspn(text, "\n") + 1)
+		if (!strncmp(text, line, length) && text[length] == '\n')
+			return true;
+	return false;
+}
+
+/**
+ * callers_keep() - keep what the program of a watch led to, for the next time
+ * @watch: the watch
+ * @prf: its profile
+ */
+void callers_keep(const struct watch *watch, const struct prf *prf)
+{
+	const struct prf_dso *dso;
+	struct prf_at at = {};
+	char *files = strdup("");
+	int nr = 0;
+
+	while (watch->program >= 0 && files && nr < MOST_FILES &&
+	       (dso = prf_next(prf, 1, &at))) {
+		char *more;
+
+		if (has_line(files, dso->path) || is_needed(watch, dso->path))
+			continue;
+		if (asprintf(&more, "%s%s\n", files, dso->path) < 0)
+			more = NULL;
+		free(files);
+		files = more;
+		nr++;
+	}
+	if (watch->program >= 0 && files &&
+	    strcmp(files, watch->led_to ?: ""))
+		unwind_keep_files(watch->program, files);
+	free(files);
+}
+
 /** callers_end() - forget which tables a watch has */
 void callers_end(struct watch *watch)
 {
 	free(watch->known);
 	free(watch->is_done);
+	free(watch->led_to);
+	if (watch->program >= 0)
+		close(watch->program);
 	watch->known = NULL;
 	watch->is_done = NULL;
+	watch->led_to = NULL;
+	watch->program = -1;
 }

@@ -173,6 +173,7 @@ const char *watch_start(struct watch *watch, const struct session *session,
 	int directory, result;
 
 	memset(watch, 0, sizeof(*watch));
+	watch->program = -1;
 	request->size = sizeof(*request);
 	request->flags = flags_of(session);
 	request->period_ns = session->asked_ns;

@@ -27,6 +27,9 @@ struct known_file {
  * @table: the table, which the module goes on writing
  * @nr_known: number of elements of @known
  * @known: files that need no table of callers any more
+ * @program: descriptor of the program, or -1
+ * @nr_needed: number of elements of @known that it maps when it starts
+ * @led_to: paths of files that it led to the last time; NULL if none
  * @is_done: objects that need none, either; NULL before the first look
  * @no_room: number of tables for which the module had no room
  */
@@ -36,6 +39,9 @@ struct watch {
 	const struct profil_watch_table *table;
 	size_t nr_known;
 	struct known_file *known;
+	int program;
+	size_t nr_needed;
+	char *led_to;
 	bool *is_done;
 	unsigned int no_room;
 };

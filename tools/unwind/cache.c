@@ -3,7 +3,8 @@
  * cache.c - tables of callers, kept on disk by build ID
  *
  * The directory is $XDG_CACHE_HOME/profil/unwind, or ~/.cache/profil/unwind. It
- * has one file for each build ID. Only the user may write there: whatever belongs
+ * has a file for each build ID, and another one for each program that was profiled
+ * and executed or opened others: their paths. Only the user may write there: whatever belongs
  * to others, or may be written by them, is not used. Without the cache,
  * everything works, but tables are made again each time; so no failure is
  * reported.
@@ -37,8 +38,9 @@
 /* Maximum size of one; the largest libraries have 10 MB. */
 #define MOST_TABLE	(64u << 20)
 
-/* Part of the names of files; another layout of tables gets another one. */
-#define LAYOUT		"1"
+/* Ends of the names of files; another layout of tables gets another one. */
+#define TABLE		".1"
+#define FILES		".files"
 
 #define NAME_SIZE	80
 
@@ -115,50 +117,64 @@ int unwind_cache_open(void)
 }
 
 /* Return: whether there is such a name. */
-static bool name_entry(char *name, const uint8_t *id, uint32_t length)
+static bool name_entry(char *name, const uint8_t *id, uint32_t length,
+		       const char *end)
 {
 	uint32_t i;
 
-	if (!length || 2 * length + sizeof("." LAYOUT) > NAME_SIZE)
+	if (!length || 2 * length + sizeof(FILES) > NAME_SIZE)
 		return false;
 	for (i = 0; i < length; i++)
 		sprintf(name + 2 * i, "%02x", id[i]);
-	strcpy(name + 2 * length, "." LAYOUT);
+	strcpy(name + 2 * length, end);
 	return true;
 }
 
 /* --- reading */
 
+/* With a null character at the end */
 static void *read_whole(int fd, size_t bytes)
 {
-	char *data = malloc(bytes);
+	char *data = malloc(bytes + 1);
 	size_t done = 0;
 	ssize_t got = 1;
 
 	for (; data && got > 0 && done < bytes; done += got > 0 ? got : 0)
 		got = read(fd, data + done, bytes - done);
-	if (done == bytes)
+	if (done == bytes) {
+		data[bytes] = '\0';
 		return data;
+	}
 	free(data);
 	return NULL;
 }
 
-static void *read_table(int fd, size_t *bytes)
+static void *read_private(int fd, size_t *bytes)
 {
-	struct profil_unwind_table table;
 	struct stat status;
-	void *data;
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
 	    !is_private(&status) || status.st_size <= 0 ||
 	    status.st_size > MOST_TABLE)
 		return NULL;
 	*bytes = status.st_size;
-	data = read_whole(fd, *bytes);
-	if (data && profil_unwind_open(&table, data, *bytes))
-		return data;
-	free(data);
-	return NULL;
+	return read_whole(fd, *bytes);
+}
+
+static void *read_entry(int cache, const char *name, size_t *bytes)
+{
+	int fd = openat(cache, name,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	void *data;
+
+	if (fd < 0)
+		return NULL;
+	data = read_private(fd, bytes);
+	/* It is in use; see make_room(). */
+	if (data)
+		futimens(fd, NULL);
+	close(fd);
+	return data;
 }
 
 /**
@@ -174,22 +190,35 @@ static void *read_table(int fd, size_t *bytes)
 void *unwind_cache_get(int cache, const uint8_t *id, uint32_t length,
 		       size_t *bytes)
 {
+	struct profil_unwind_table table;
 	char name[NAME_SIZE];
-	void *table;
-	int fd;
+	void *data;
 
-	if (cache < 0 || !name_entry(name, id, length))
+	if (cache < 0 || !name_entry(name, id, length, TABLE))
 		return NULL;
-	fd = openat(cache, name,
-		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
+	data = read_entry(cache, name, bytes);
+	if (data && profil_unwind_open(&table, data, *bytes))
+		return data;
+	free(data);
+	return NULL;
+}
+
+/**
+ * unwind_cache_get_files() - get the files that a program led to
+ * @cache: descriptor of unwind_cache_open(), or -1
+ * @id: build ID of the program
+ * @length: its length in bytes
+ *
+ * Return: their paths, a newline after each, for free(); NULL if there are none.
+ */
+char *unwind_cache_get_files(int cache, const uint8_t *id, uint32_t length)
+{
+	char name[NAME_SIZE];
+	size_t bytes;
+
+	if (cache < 0 || !name_entry(name, id, length, FILES))
 		return NULL;
-	table = read_table(fd, bytes);
-	/* It is in use; see make_room(). */
-	if (table)
-		futimens(fd, NULL);
-	close(fd);
-	return table;
+	return read_entry(cache, name, &bytes);
 }
 
 /* --- the limit */
@@ -257,26 +286,16 @@ static bool write_whole(int fd, const char *data, size_t bytes)
 	return true;
 }
 
-/**
- * unwind_cache_put() - keep the table of a file
- * @cache: descriptor of unwind_cache_open(), or -1
- * @id: build ID of the file
- * @length: its length in bytes
- * @table: the table
- * @bytes: its size
- *
- * Readers, and others who write the same table, see a whole one or none.
- */
-void unwind_cache_put(int cache, const uint8_t *id, uint32_t length,
-		      const void *table, size_t bytes)
+/* Readers, and others who write the same entry, see a whole one or none. */
+static void write_entry(int cache, const char *name, const void *data,
+			size_t bytes)
 {
-	char name[NAME_SIZE], temporary[NAME_SIZE];
+	char temporary[NAME_SIZE];
 	uint64_t number;
 	bool is_whole;
 	int fd;
 
-	if (cache < 0 || bytes > MOST_TABLE || !name_entry(name, id, length) ||
-	    getrandom(&number, sizeof(number), 0) != sizeof(number))
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return;
 	make_room(cache, bytes);
 	snprintf(temporary, sizeof(temporary), ".%016" PRIx64, number);
@@ -284,8 +303,42 @@ void unwind_cache_put(int cache, const uint8_t *id, uint32_t length,
 		    0600);
 	if (fd < 0)
 		return;
-	is_whole = write_whole(fd, table, bytes);
+	is_whole = write_whole(fd, data, bytes);
 	if (close(fd) || !is_whole ||
 	    renameat(cache, temporary, cache, name))
 		unlinkat(cache, temporary, 0);
+}
+
+/**
+ * unwind_cache_put() - keep the table of a file
+ * @cache: descriptor of unwind_cache_open(), or -1
+ * @id: build ID of the file
+ * @length: its length in bytes
+ * @table: the table
+ * @bytes: its size
+ */
+void unwind_cache_put(int cache, const uint8_t *id, uint32_t length,
+		      const void *table, size_t bytes)
+{
+	char name[NAME_SIZE];
+
+	if (cache >= 0 && bytes <= MOST_TABLE &&
+	    name_entry(name, id, length, TABLE))
+		write_entry(cache, name, table, bytes);
+}
+
+/**
+ * unwind_cache_put_files() - keep the files that a program led to
+ * @cache: descriptor of unwind_cache_open(), or -1
+ * @id: build ID of the program
+ * @length: its length in bytes
+ * @files: their paths, a newline after each
+ */
+void unwind_cache_put_files(int cache, const uint8_t *id, uint32_t length,
+			    const char *files)
+{
+	char name[NAME_SIZE];
+
+	if (cache >= 0 && name_entry(name, id, length, FILES))
+		write_entry(cache, name, files, strlen(files));
 }

@@ -11,7 +11,10 @@
 int unwind_cache_open(void);
 void *unwind_cache_get(int cache, const uint8_t *id, uint32_t length,
 		       size_t *bytes);
+char *unwind_cache_get_files(int cache, const uint8_t *id, uint32_t length);
 void unwind_cache_put(int cache, const uint8_t *id, uint32_t length,
 		      const void *table, size_t bytes);
+void unwind_cache_put_files(int cache, const uint8_t *id, uint32_t length,
+			    const char *files);
 
 #endif /* UNWIND_CACHE_H */

@@ -38,10 +38,18 @@ static int cache(void)
 	return fd;
 }
 
-static void *get_or_make(Elf *elf, bool is_trusted, size_t *bytes)
+/* The build ID by which the cache has something of a file; its length, or 0 */
+static uint32_t id_of(int fd, Elf *elf, uint8_t id[BUILD_ID])
+{
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !is_trusted(fd))
+		return 0;
+	return build_id_of(elf, id, BUILD_ID);
+}
+
+static void *get_or_make(int fd, Elf *elf, size_t *bytes)
 {
 	uint8_t id[BUILD_ID];
-	uint32_t length = is_trusted ? build_id_of(elf, id, sizeof(id)) : 0;
+	uint32_t length = id_of(fd, elf, id);
 	void *table = NULL;
 
 	if (length)
@@ -69,7 +77,46 @@ void *unwind_file(int fd, size_t *bytes)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		table = get_or_make(elf, is_trusted(fd), bytes);
+		table = get_or_make(fd, elf, bytes);
 	elf_end(elf);
 	return table;
+}
+
+static uint32_t read_id(int fd, uint8_t id[BUILD_ID])
+{
+	uint32_t length;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	length = id_of(fd, elf, id);
+	elf_end(elf);
+	return length;
+}
+
+/**
+ * unwind_files() - what a program led to when it was profiled the last time
+ * @fd: descriptor of the program
+ *
+ * Return: paths of files, a newline after each, for free(); NULL if there are none.
+ */
+char *unwind_files(int fd)
+{
+	uint8_t id[BUILD_ID];
+	uint32_t length = read_id(fd, id);
+
+	return unwind_cache_get_files(cache(), id, length);
+}
+
+/**
+ * unwind_keep_files() - keep what a program led to
+ * @fd: descriptor of the program
+ * @files: paths of files, a newline after each
+ */
+void unwind_keep_files(int fd, const char *files)
+{
+	uint8_t id[BUILD_ID];
+	uint32_t length = read_id(fd, id);
+
+	unwind_cache_put_files(cache(), id, length, files);
 }

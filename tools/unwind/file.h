@@ -8,5 +8,7 @@
 #include <stddef.h>
 
 void *unwind_file(int fd, size_t *bytes);
+char *unwind_files(int fd);
+void unwind_keep_files(int fd, const char *files);
 
 #endif /* UNWIND_FILE_H */

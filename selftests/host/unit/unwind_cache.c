@@ -118,6 +118,23 @@ TEST_F(cache, returns_what_was_put)
 	EXPECT_EQ(0700, status.st_mode & 07777);
 }
 
+TEST_F(cache, returns_the_files_of_a_program)
+{
+	static const char files[] = "/usr/bin/as\n/usr/bin/ld\n";
+	char *kept;
+
+	EXPECT_EQ(NULL, unwind_cache_get_files(self->fd, id, sizeof(id)));
+	put(self->fd, 7);
+	unwind_cache_put_files(self->fd, id, sizeof(id), files);
+	kept = unwind_cache_get_files(self->fd, id, sizeof(id));
+	EXPECT_STREQ(files, kept);
+	EXPECT_EQ(7, get(self->fd));
+	free(kept);
+	unwind_cache_put_files(self->fd, id, sizeof(id), "");
+	EXPECT_EQ(NULL, unwind_cache_get_files(self->fd, id, sizeof(id)));
+	EXPECT_EQ(2, count_entries(self->directory));
+}
+
 TEST_F(cache, is_where_the_environment_says)
 {
 	char path[PATH_MAX];
