@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kept.c - spend CPU time in a function and in one that is inlined there
+ * kept.c - spend CPU time in a function and in one that is inlined there, called by
+ * one that is inlined, too
  *
  *	kept [SECONDS]
  *
@@ -44,6 +45,12 @@ __attribute__((noinline)) void cold(int n)
 }
 #endif
 
+static inline __attribute__((always_inline)) void caller(void)
+{
+	hot(100000);
+	__asm__ volatile("");
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0.4;
@@ -51,7 +58,7 @@ int main(int argc, char **argv)
 	puts("started");
 	fflush(stdout);
 	while (clock() < seconds * CLOCKS_PER_SEC)
-		hot(100000);
+		caller();
 #ifdef SLOW
 	while (clock() < 2 * seconds * CLOCKS_PER_SEC)
 		cold(100000);

@@ -73,15 +73,21 @@ same()
 build
 record burn.prf ./burn
 record plain.prf --no-names ./burn
+record sites.prf --call-sites ./burn
 show burn.prf before
+show sites.prf sites-before
 show plain.prf plain
 check 'functions' has before.text ' hot \(burn\)'
 check 'inlined calls' has before.text.inline ' inner \(burn\)'
 check 'lines' has before.lines 'kept.c:[0-9]+ \(burn\)'
+check 'inlined calls in chains of call sites' has sites-before.tree ' caller \(burn\)'
+check 'and in no others' lacks before.tree ' caller \(burn\)'
 
 mv burn burn.old
 show burn.prf after
 check 'all is the same without the program' same before after
+show sites.prf sites-after
+check 'with call sites, too' same sites-before sites-after
 show plain.prf bare
 check '--no-names leaves names out' lacks bare.text ' hot'
 check 'and says why there are none' has bare.text 'the file is gone'
