@@ -50,12 +50,6 @@
 #define DEFAULT_FLAT_US	250
 
 /*
- * How much of the stack a sample has. All of it has 99 % of the chains of python3,
- * and 96 % of those of cc1, with 16 KiB 90 % and 92 %. It is copied twice.
- */
-#define STACK_BYTES	32768
-
-/*
  * When the rings have been read, records older than this are all there: the
  * kernel writes a record right after it has taken the time.
  */
@@ -780,7 +774,8 @@ static const char *check_permission(struct perf *perf)
 	const struct perf_event_attr flat = perf->attr;
 	int error = EOPNOTSUPP;
 
-	if (!perf->session->flat && chain_ask(&perf->attr, STACK_BYTES)) {
+	if (!perf->session->flat &&
+	    chain_ask(&perf->attr, rings_stack_bytes())) {
 		if (!check_modes(perf))
 			return NULL;
 		error = errno;

@@ -35,6 +35,15 @@
 #define ALL_STACK_PAGES	(16 * STACK_PAGES)
 
 /*
+ * How much of the stack a sample has, in bytes: what there is room for in a record,
+ * if a ring has room for MANY of those: until profil is let run, they wait there.
+ * With the half, 1 to 4 % of the chains of cc1 are cut, with 16 KiB 8 %.
+ */
+#define MOST_STACK	(63u << 10)
+#define LESS_STACK	(32u << 10)
+#define MANY		64
+
+/*
  * With less room than this, and what a sample has of the stack, a ring has no
  * room for another sample.
  */
@@ -158,6 +167,19 @@ static size_t stack_pages(size_t nr_cpus)
 	return pages;
 }
 
+static size_t count_cpus(void)
+{
+	return sysconf(_SC_NPROCESSORS_CONF);
+}
+
+/** rings_stack_bytes() - how much of the stack samples may have, in bytes */
+uint32_t rings_stack_bytes(void)
+{
+	size_t room = stack_pages(count_cpus()) * page_size();
+
+	return room >= MANY * MOST_STACK ? MOST_STACK : LESS_STACK;
+}
+
 /**
  * rings_new() - prepare rings, without events yet
  * @attr: attributes of every event; each record must end with its time
@@ -172,7 +194,7 @@ struct rings *rings_new(const struct perf_event_attr *attr)
 	if (!rings)
 		return NULL;
 	rings->attr = *attr;
-	rings->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	rings->nr_cpus = count_cpus();
 	rings->pages = RING_PAGES;
 	if (attr->sample_stack_user)
 		rings->pages = stack_pages(rings->nr_cpus);

@@ -16,6 +16,7 @@ struct rings;
 typedef void (*rings_take)(void *context,
 			   const struct perf_event_header *record);
 
+uint32_t rings_stack_bytes(void);
 struct rings *rings_new(const struct perf_event_attr *attr);
 void rings_free(struct rings *rings);
 

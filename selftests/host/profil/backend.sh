@@ -496,6 +496,16 @@ of_chain()
 from='^load;(_start|__libc_start_main.*)[^[]*;main;do_words'
 check 'a function that calls itself is in a chain each time' of_chain \
 	'recurse 5 200' "$from(;recurse)(;recurse)(;recurse)(;recurse)(;recurse)(;recurse);spend;alpha"
+# The rings of an ordinary user have room for such stacks, where there are few CPUs
+large='a chain of 48 KiB is whole'
+locked=$(ulimit -l)
+if [ "$locked" = unlimited ] ||
+   [ $(($(cat /proc/sys/kernel/perf_event_mlock_kb) + locked /
+	$(getconf _NPROCESSORS_CONF))) -gt 4200 ]; then
+	check "$large" of_chain 'large 200' "$from;large;spend;alpha"
+else
+	skip "$large" 'the rings have no room'
+fi
 check 'a signal interrupts a function that is in the chain' of_chain \
 	'handle 200' "$from;handle;.*raise.*;handler;spend;alpha"
 check 'functions that the C library calls' of_chain 'compare 200' \

@@ -8,6 +8,7 @@
  * calls MS	the same in system calls
  * left MS, right MS	the same as alpha, called by another function
  * recurse NR MS	the same, called by so many calls of a function by itself
+ * large MS	the same, called by a function with 48 KiB on the stack
  * handle MS	the same in the handler of a signal
  * compare MS	the same in a function that the C library calls
  * thread alpha|beta MS WORD...	spend the time, and do the rest in a thread
@@ -92,6 +93,18 @@ __attribute__((noipa)) static void recurse(int nr, const char *ms)
 		recurse(nr - 1, ms);
 	else
 		spend(alpha, ms);
+}
+
+__attribute__((noipa)) static void large(const char *ms)
+{
+	volatile char frame[48 << 10];
+	size_t i;
+
+	/* The kernel copies as much as is in memory */
+	for (i = 0; i < sizeof(frame); i += 1024)
+		frame[i] = 0;
+	spend(alpha, ms);
+	frame[1] = frame[0];
 }
 
 static const char *argument;
@@ -183,6 +196,8 @@ static void do_words(char **words)
 		} else if (!strcmp(*words, "recurse")) {
 			recurse(atoi(words[1]), words[2]);
 			words += 2;
+		} else if (!strcmp(*words, "large")) {
+			large(*++words);
 		} else if (!strcmp(*words, "handle")) {
 			handle(*++words);
 		} else if (!strcmp(*words, "compare")) {
