@@ -27,12 +27,12 @@ prefix ?= /usr/local
 
 # A Makefile that installs lists the names of its directories in "directories";
 # the variable of each name is a directory, and in_NAME has the files for it.
-# Programs go to bindir.
+# Programs go to bindir or libexecdir.
 define newline
 
 
 endef
-mode = $(if $(filter bindir,$(1)),755,644)
+mode = $(if $(filter bindir libexecdir,$(1)),755,644)
 install_files = $(foreach d,$(directories),$(if $(in_$d),\
 	$(INSTALL) -d '$(DESTDIR)$($d)'$(newline)\
 	$(INSTALL) -m $(call mode,$d) $(in_$d) '$(DESTDIR)$($d)'$(newline)))

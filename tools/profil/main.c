@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 	parse(argc, argv, &session);
 	session_ignore_writing();
 	if (push_wanted())
-		return push_main(&session);
+		return push_main(&session, argv);
 	if (session_open(&session) || save_check(&session)) {
 		free(session.pids);
 		return EXIT_FAILED;

@@ -18,7 +18,7 @@ bool push_wanted(void)
 	return false;
 }
 
-int push_main(struct session *session)
+int push_main(struct session *session, char **argv)
 {
 	return EXIT_FAILED;
 }

@@ -367,10 +367,11 @@ static void close_all(void)
 /**
  * push_main() - "profil --push" and "profil --listen"
  * @session: target and options
+ * @argv: of main()
  *
  * Return: the exit status.
  */
-int push_main(struct session *session)
+int push_main(struct session *session, char **argv)
 {
 	int failure;
 

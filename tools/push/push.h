@@ -11,6 +11,6 @@
 
 bool push_option(int option, const char *argument);
 bool push_wanted(void);
-int push_main(struct session *session);
+int push_main(struct session *session, char **argv);
 
 #endif /* PUSH_H */
