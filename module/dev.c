@@ -352,12 +352,6 @@ static struct profil_watcher *profil_file_watcher(struct file *file)
 	return smp_load_acquire(&stats->watcher);
 }
 
-static void profil_watch_end(struct profil_watcher *watcher)
-{
-	profil_watch_stop(watcher, false);
-	profil_watcher_put(watcher);
-}
-
 static int profil_watch(struct file *file, union profil_argument *argument,
 			void __user *to)
 {
@@ -423,7 +417,9 @@ static int profil_watch_request_stop(struct file *file,
 		err = profil_watch_report(watcher, argument, to);
 	if (!watcher || err)
 		return err;
-	profil_watch_stop(watcher, true);
+	err = profil_watch_stop(watcher);
+	if (err)
+		return err;
 	profil_table_settle(watcher);
 	return to ? profil_watch_report(watcher, argument, to) : 0;
 }

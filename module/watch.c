@@ -142,11 +142,11 @@ static int profil_find_target(struct profil_watcher *watcher)
 }
 
 /*
- * Have no CPU and no process know the watch any more. If another task is ending
- * it, no more ticks come when this returns, either.
+ * Have no CPU and no process know the watch any more.
  *
  * @collect: count the waits that go on with their chains
  *
+ * Context: watcher->ending held.
  * Return: whether the watch was on.
  */
 static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
@@ -154,7 +154,6 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 	bool was_on;
 	u64 now;
 
-	mutex_lock(&watcher->ending);
 	was_on = xchg(&watcher->sink.state, PROFIL_STATE_OFF) ==
 		 PROFIL_STATE_ON;
 	profil_clock_refresh_watch(watcher);
@@ -169,6 +168,15 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 			profil_clock_refresh_watch(watcher);
 		profil_members_end(watcher);
 	}
+	return was_on;
+}
+
+static bool profil_watch_abandon(struct profil_watcher *watcher)
+{
+	bool was_on;
+
+	mutex_lock(&watcher->ending);
+	was_on = profil_watch_undo(watcher, false);
 	mutex_unlock(&watcher->ending);
 	return was_on;
 }
@@ -190,7 +198,7 @@ static int profil_watch_start(struct profil_watcher *watcher)
 	err = profil_members_begin(watcher);
 	/* A process that joined may run, and have forked, by now */
 	if (err)
-		profil_watch_undo(watcher, false);
+		profil_watch_abandon(watcher);
 	else
 		profil_clock_refresh_watch(watcher);
 	return err;
@@ -229,14 +237,37 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
 }
 
 /**
+ * profil_watch_end() - end a watch, if it is on, and drop a reference to it
+ * @watcher: the watch; nobody else has its file
+ */
+void profil_watch_end(struct profil_watcher *watcher)
+{
+	if (profil_watch_abandon(watcher))
+		profil_clock_put(true);
+	profil_watcher_put(watcher);
+}
+
+/**
  * profil_watch_stop() - end a watch, if it is on
  * @watcher: the watch
- * @collect: count the waits that go on with their chains
+ *
+ * Waits that go on are counted with their chains. If another task is ending the
+ * watch, no more ticks come when this returns, either. One that collects waits
+ * may get no CPU for a long time: a fatal signal ends the waiting for it.
+ *
+ * Return: 0; -EINTR, a fatal signal has arrived, and nothing has changed.
  */
-void profil_watch_stop(struct profil_watcher *watcher, bool collect)
+int profil_watch_stop(struct profil_watcher *watcher)
 {
-	if (profil_watch_undo(watcher, collect))
+	bool was_on;
+
+	if (mutex_lock_killable(&watcher->ending))
+		return -EINTR;
+	was_on = profil_watch_undo(watcher, true);
+	mutex_unlock(&watcher->ending);
+	if (was_on)
 		profil_clock_put(true);
+	return 0;
 }
 
 /**

@@ -548,7 +548,8 @@ void profil_clock_refresh_process(const struct signal_struct *signal);
 struct profil_watcher *profil_watch_begin(struct profil_watch *request);
 void profil_watch_read(struct profil_watcher *watcher,
 		       struct profil_watch_status *status);
-void profil_watch_stop(struct profil_watcher *watcher, bool collect);
+int profil_watch_stop(struct profil_watcher *watcher);
+void profil_watch_end(struct profil_watcher *watcher);
 int profil_watch_collect(struct profil_watcher *watcher);
 int profil_watch_mmap(struct profil_watcher *watcher,
 		      struct vm_area_struct *vma);
