@@ -255,7 +255,8 @@ static u64 profil_thread_counted(const struct profil_thread *thread, u32 *image)
 	/* Pairs with the releases in profil_thread_init() and in tick.c. */
 	u64 out = smp_load_acquire(&thread->out);
 
-	*image = READ_ONCE(thread->member->image);
+	/* Pairs with the release in profil_member_set(): @since is as new */
+	*image = smp_load_acquire(&thread->member->image);
 	if (READ_ONCE(thread->task->exit_state) ||
 	    !profil_is_image_on(*image) ||
 	    out < READ_ONCE(thread->member->since))

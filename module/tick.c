@@ -406,6 +406,8 @@ static noinline void profil_wait_begin(struct profil_cpu *cpu,
 {
 	struct profil_waited *wait = &cpu->waits[interval->sink->slot];
 
+	/* Pairs with the release in profil_member_set(): @since is as new */
+	smp_rmb();
 	if (out < READ_ONCE(interval->member->since))
 		out = 0;
 	/* If it runs already, the interrupt that is about to come counts them */
