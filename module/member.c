@@ -411,15 +411,15 @@ static void profil_follow_thread(struct task_struct *task)
 	rcu_read_unlock();
 }
 
-/* The same for @most threads of a process. Context: under rcu_read_lock(). */
-static void profil_follow_threads(struct task_struct *process, u32 most)
+/* The same for the threads of a process. Context: under rcu_read_lock(). */
+static void profil_follow_threads(struct task_struct *process)
 {
 	struct profil_member *member;
 
 	profil_for_each_member(member, process->signal)
 		if (profil_watcher_is_wall(member->watcher) &&
 		    profil_is_image_on(READ_ONCE(member->image)))
-			profil_threads_join(member, process, most);
+			profil_threads_join(member, process);
 }
 
 /**
@@ -432,7 +432,10 @@ void profil_members_fork(struct task_struct *parent, struct task_struct *child)
 	if (parent->signal != child->signal)
 		profil_follow(parent, child, NULL, profil_follow_fork);
 	else
-		/* Pairs with the barrier in profil_threads_join(). */
+		/*
+		 * Pairs with the barriers in profil_members_begin() and
+		 * profil_threads_join().
+		 */
 		smp_mb();
 	if (!hlist_empty(profil_member_bucket(child->signal)))
 		profil_follow_thread(child);
@@ -538,7 +541,7 @@ bool profil_members_move(struct task_struct *task)
 	changed = atomic_read(&task->signal->live) &&
 		  profil_move(profil_find_thread(task));
 	if (changed)
-		profil_follow_threads(task, PROFIL_MOVED_THREADS);
+		profil_follow_threads(task);
 	rcu_read_unlock();
 	return changed;
 }
@@ -628,16 +631,17 @@ static int profil_join_process(struct profil_watcher *watcher)
 		WRITE_ONCE(member->image,
 			   profil_table_image(watcher, task, 0, 0));
 	raw_spin_unlock_irq(&profil_member_lock);
-	profil_follow_threads(task, U32_MAX);
 	return may ? 0 : -EPERM;
 }
 
-/* Context: under rcu_read_lock(). */
-static void profil_join_wide(struct profil_watcher *watcher,
-			     struct task_struct *leader)
+/* A process of a watch of many. Context: under rcu_read_lock(). */
+static void profil_join_wide(struct profil_watcher *watcher, struct pid *pid)
 {
-	struct task_struct *task = profil_find_thread(leader);
+	struct task_struct *task = pid_task(pid, PIDTYPE_TGID);
 
+	if (!task)
+		return;
+	task = profil_find_thread(task);
 	task_lock(task);
 	raw_spin_lock_irq(&profil_member_lock);
 	if (atomic_read(&task->signal->live) &&
@@ -645,14 +649,27 @@ static void profil_join_wide(struct profil_watcher *watcher,
 		profil_wide_update(watcher, task, NULL, 0);
 	raw_spin_unlock_irq(&profil_member_lock);
 	task_unlock(task);
-	profil_follow_threads(task, U32_MAX);
+}
+
+/* A thread of a process that has joined. Context: under rcu_read_lock(). */
+static void profil_join_thread(struct profil_watcher *watcher, struct pid *pid)
+{
+	struct task_struct *task = pid_task(pid, PIDTYPE_PID);
+	struct profil_member *member;
+
+	if (!task || READ_ONCE(task->exit_state))
+		return;
+	member = profil_member_find(watcher, task->signal);
+	if (member && profil_is_image_on(READ_ONCE(member->image)))
+		profil_thread_add(member, task);
 }
 
 /* By their numbers: there may be so many that others must run in between. */
-static void profil_join_all(struct profil_watcher *watcher)
+static void profil_join_each(struct profil_watcher *watcher,
+			     void (*join)(struct profil_watcher *watcher,
+					  struct pid *pid))
 {
 	struct pid_namespace *ns = watcher->pid_ns;
-	struct task_struct *task;
 	struct pid *pid;
 	int nr = 1;
 
@@ -661,9 +678,8 @@ static void profil_join_all(struct profil_watcher *watcher)
 	do {
 		rcu_read_lock();
 		pid = idr_get_next(&ns->idr, &nr);
-		task = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
-		if (task)
-			profil_join_wide(watcher, task);
+		if (pid)
+			join(watcher, pid);
 		rcu_read_unlock();
 		nr++;
 		cond_resched();
@@ -706,17 +722,7 @@ static int profil_wide_add(struct profil_watcher *watcher)
 	return err;
 }
 
-/**
- * profil_members_begin() - have the processes join with which a watch begins
- * @watcher: the watch; on
- *
- * Processes that are forked meanwhile are found in the list of tasks, or join
- * by themselves.
- *
- * Context: process, may sleep; the clock is up.
- * Return: 0, -ESRCH, -EPERM, -EBUSY or -EUSERS.
- */
-int profil_members_begin(struct profil_watcher *watcher)
+static int profil_processes_begin(struct profil_watcher *watcher)
 {
 	int err;
 
@@ -731,8 +737,30 @@ int profil_members_begin(struct profil_watcher *watcher)
 		return err;
 	/* Pairs with the barrier in profil_members_exec(). */
 	smp_mb();
-	profil_join_all(watcher);
+	profil_join_each(watcher, profil_join_wide);
 	return 0;
+}
+
+/**
+ * profil_members_begin() - have the processes join with which a watch begins
+ * @watcher: the watch; on
+ *
+ * Processes and threads that are created meanwhile are found among the tasks, or
+ * join by themselves. A refresh of the CPUs that run them must follow.
+ *
+ * Context: process, may sleep; the clock is up.
+ * Return: 0, -ESRCH, -EPERM, -EBUSY or -EUSERS.
+ */
+int profil_members_begin(struct profil_watcher *watcher)
+{
+	int err = profil_processes_begin(watcher);
+
+	if (!err && profil_watcher_is_wall(watcher)) {
+		/* Pairs with the barrier in profil_members_fork(). */
+		smp_mb();
+		profil_join_each(watcher, profil_join_thread);
+	}
+	return err;
 }
 
 /**

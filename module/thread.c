@@ -157,32 +157,31 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
 }
 
 /**
- * profil_threads_join() - follow the threads of a process that has joined
+ * profil_threads_join() - follow the threads of a process that has been moved
  * @member: the process; it takes ticks
  * @process: any of its threads
- * @most: that many; others are not followed
  *
- * Threads that are created meanwhile are in the list of threads, or follow by
- * themselves. A refresh of the CPUs that run the process must follow.
+ * Those beyond PROFIL_MOVED_THREADS are not followed. Threads that are created
+ * meanwhile are in the list of threads, or follow by themselves. A refresh of the
+ * CPUs that run the process must follow.
  *
  * Context: any but with the scheduler's locks held; under rcu_read_lock().
  */
 void profil_threads_join(struct profil_member *member,
-			 struct task_struct *process, u32 most)
+			 struct task_struct *process)
 {
 	struct task_struct *task;
+	u32 nr = 0;
 
 	/* Pairs with the barrier in profil_members_fork(). */
 	smp_mb();
 	for_each_thread(process, task) {
 		if (READ_ONCE(task->exit_state))
 			continue;
-		if (most) {
+		if (nr++ < PROFIL_MOVED_THREADS)
 			profil_thread_add(member, task);
-			most--;
-		} else {
+		else
 			atomic64_inc(&member->watcher->unfollowed_threads);
-		}
 	}
 }
 
