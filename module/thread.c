@@ -80,8 +80,7 @@ static void profil_thread_init(struct profil_thread *thread,
 	thread->member = member;
 	thread->since = now;
 	thread->run_delay = profil_thread_run_delay(task);
-	thread->wait = PROFIL_WAIT_UNKNOWN;
-	thread->is_runnable = false;
+	thread->state = TASK_INTERRUPTIBLE;
 	profil_schedule_start(&thread->schedule, watcher->cells, task->pid,
 			      watcher->sink.period_ns, now);
 	/* Pairs with the acquire in profil_thread_is_due() */

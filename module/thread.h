@@ -40,9 +40,7 @@
  *	runs, or does not count
  * @since: when it was switched out last
  * @run_delay: how long it had waited for CPUs before, see struct sched_info
- * @wait: PROFIL_WAIT_STOPPED or _TRACED; or PROFIL_WAIT_UNKNOWN: its registers
- *	know
- * @is_runnable: it was switched out although it could run
+ * @state: in which it was switched out; TASK_RUNNING: although it could run
  * @schedule: its ticks, as of @since
  * @rcu: delays reuse; then, links those that are free
  *
@@ -55,8 +53,7 @@ struct profil_thread {
 	u64 out;
 	u64 since;
 	u64 run_delay;
-	u32 wait;
-	bool is_runnable;
+	u32 state;
 	struct profil_schedule schedule;
 	struct rcu_head rcu;
 };
@@ -101,7 +98,7 @@ static inline u64 profil_thread_queued(const struct profil_thread *thread,
 {
 	u64 delay = 0;
 
-	if (thread->is_runnable)
+	if (READ_ONCE(thread->state) == TASK_RUNNING)
 		return span_ns;
 #ifdef CONFIG_SCHED_INFO
 	delay = task->sched_info.run_delay - thread->run_delay;
@@ -158,11 +155,15 @@ static inline u32 profil_thread_wait(const struct profil_thread *thread,
 				     struct task_struct *task,
 				     struct pt_regs *regs)
 {
-	u32 wait = READ_ONCE(thread->wait);
+	u32 state = READ_ONCE(thread->state), wait;
 	long nr;
 
-	if (wait != PROFIL_WAIT_UNKNOWN || !instruction_pointer(regs))
-		return wait;
+	if (state & __TASK_TRACED)
+		return PROFIL_WAIT_TRACED;
+	if (state & __TASK_STOPPED)
+		return PROFIL_WAIT_STOPPED;
+	if (!instruction_pointer(regs))
+		return PROFIL_WAIT_UNKNOWN;
 	nr = syscall_get_nr(task, regs);
 	if (nr == -1)
 		return PROFIL_WAIT_FAULT;

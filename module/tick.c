@@ -77,6 +77,9 @@
  * @image: of the process, as of the last tick or switch
  * @since: when it was opened, or the CPU time last read
  * @schedule: the ticks, with the period of the last interval
+ * @thread: that runs, in a watch of wall-clock time; NULL if there was no room
+ *	for it
+ * @due: its ticks that fell before it was switched in, and are not counted yet
  */
 struct profil_interval {
 	struct profil_sink *sink;
@@ -84,6 +87,8 @@ struct profil_interval {
 	u32 image;
 	u64 since;
 	struct profil_schedule schedule;
+	struct profil_thread *thread;
+	struct profil_due due;
 } ____cacheline_aligned;
 
 /*
@@ -94,16 +99,6 @@ struct profil_interval {
 #define PROFIL_WAIT_CHAINS	16
 #define PROFIL_WAIT_SHIFT	20
 #define PROFIL_WAIT_SHARE_NS	(BIT(PROFIL_WAIT_SHIFT) / 4)
-
-/**
- * struct profil_waited - the thread of an interval of a watch of wall-clock time
- * @thread: the thread, or NULL if there was no room for it
- * @due: its ticks that fell before it was switched in, and are not counted yet
- */
-struct profil_waited {
-	struct profil_thread *thread;
-	struct profil_due due;
-};
 
 /**
  * struct profil_cpu - of one CPU
@@ -118,8 +113,7 @@ struct profil_waited {
  * @rearm: arms @event when perf has throttled it
  * @refresh: brings the CPU up to date with what it runs
  * @intervals: by the slots of their sinks
- * @wake: counts what is due in @waits
- * @waits: by the slots of watches
+ * @wake: counts what is due of waits
  * @slice: the time, in units of 2^PROFIL_WAIT_SHIFT ns, that these are for:
  * @chains: number of chains of waits
  * @chains_ns: how long that took
@@ -141,7 +135,6 @@ struct profil_cpu {
 	call_single_data_t refresh;
 	struct profil_interval intervals[PROFIL_SLOTS];
 	struct irq_work wake;
-	struct profil_waited waits[PROFIL_SLOT_PROFILE];
 	u64 slice;
 	u64 chains_ns;
 	u32 chains;
@@ -303,23 +296,21 @@ static void profil_interval_end(struct profil_interval *interval, u64 now)
 	profil_interval_account(interval, now);
 }
 
-static bool profil_wait_is_due(const struct profil_waited *wait)
+static bool profil_wait_is_due(const struct profil_interval *interval)
 {
-	return wait->due.blocked || wait->due.runnable;
+	return interval->due.blocked | interval->due.runnable;
 }
 
 /*
  * Count the ticks of a wait. The thread may have been switched out again, or the
  * interval be closed, before the interrupt came that finds the chain.
  */
-static void profil_wait_count(struct profil_cpu *cpu, u32 slot, bool has_chain)
+static void profil_wait_count(struct profil_interval *interval, bool has_chain)
 {
-	const struct profil_interval *interval = &cpu->intervals[slot];
 	struct profil_watcher *watcher = profil_sink_watcher(interval->sink);
-	struct profil_waited *wait = &cpu->waits[slot];
-	struct profil_due due = wait->due;
+	struct profil_due due = interval->due;
 
-	wait->due = (struct profil_due) { 0 };
+	interval->due = (struct profil_due) { 0 };
 	if (has_chain && profil_watcher_has_chains(watcher))
 		profil_chain_wait(watcher, interval->image, &due);
 	else
@@ -330,11 +321,9 @@ static void profil_wait_count(struct profil_cpu *cpu, u32 slot, bool has_chain)
 static void profil_wait_end(struct profil_cpu *cpu,
 			    struct profil_interval *interval)
 {
-	u32 slot = interval->sink->slot;
-
-	if (unlikely(profil_wait_is_due(&cpu->waits[slot])))
-		profil_wait_count(cpu, slot, false);
-	cpu->wall &= ~BIT(slot);
+	if (unlikely(profil_wait_is_due(interval)))
+		profil_wait_count(interval, false);
+	cpu->wall &= ~BIT(interval->sink->slot);
 	interval->schedule.period_ns = 0;
 }
 
@@ -394,82 +383,6 @@ static void profil_interval_seek(struct profil_interval *interval, u64 now)
 				      smp_processor_id(), period_ns, now);
 }
 
-/*
- * Ticks fell while the thread did not run, or somebody has counted them.
- * @out: from profil_thread.out; 0 if it has run without an interval. Its process
- *	may have been elsewhere since
- */
-static noinline void profil_wait_begin(struct profil_cpu *cpu,
-				       struct profil_interval *interval,
-				       struct task_struct *task, u64 out,
-				       u64 now)
-{
-	struct profil_waited *wait = &cpu->waits[interval->sink->slot];
-
-	/* Pairs with the release in profil_member_set(): @since is as new */
-	smp_rmb();
-	if (out < READ_ONCE(interval->member->since))
-		out = 0;
-	/* If it runs already, the interrupt that is about to come counts them */
-	if (!out || task == current) {
-		profil_schedule_seek(&interval->schedule, out ?: now);
-		return;
-	}
-	wait->due = profil_thread_due(wait->thread, task, &interval->schedule,
-				      out, now);
-	if (!profil_wait_is_due(wait))
-		return;
-	wait->due.offset |= profil_thread_wait(wait->thread, task,
-					       task_pt_regs(task));
-	irq_work_queue(&cpu->wake);
-}
-
-/* A thread is switched in, or runs already: go on with its ticks. */
-static __always_inline void profil_thread_in(struct profil_cpu *cpu,
-					     struct profil_interval *interval,
-					     struct task_struct *task, u64 now)
-{
-	struct profil_thread *thread = profil_thread_find(interval->member,
-							  task);
-	u64 out;
-
-	cpu->wall |= BIT(interval->sink->slot);
-	cpu->waits[interval->sink->slot].thread = thread;
-	if (unlikely(!thread)) {
-		/* What is there may be the schedule of a thread */
-		interval->schedule.period_ns = 0;
-		profil_interval_seek(interval, now);
-		return;
-	}
-	out = xchg(&thread->out, 0);
-	interval->schedule = thread->schedule;
-	if (unlikely(out != thread->since || interval->schedule.next <= now))
-		profil_wait_begin(cpu, interval, task, out, now);
-}
-
-/* The current thread, that of an interval, is switched out. @state: its state */
-static __always_inline void
-profil_thread_out(const struct profil_cpu *cpu,
-		  const struct profil_interval *interval, unsigned int state,
-		  u64 now)
-{
-	struct profil_thread *thread = cpu->waits[interval->sink->slot].thread;
-
-	if (unlikely(!thread || state & TASK_DEAD))
-		return;
-	thread->schedule.passed = interval->schedule.passed;
-	thread->schedule.next = interval->schedule.next;
-	thread->since = now;
-	thread->run_delay = profil_thread_run_delay(current);
-	thread->is_runnable = state == TASK_RUNNING;
-	thread->wait = PROFIL_WAIT_UNKNOWN;
-	if (unlikely(state & (__TASK_STOPPED | __TASK_TRACED)))
-		thread->wait = state & __TASK_TRACED ? PROFIL_WAIT_TRACED :
-						       PROFIL_WAIT_STOPPED;
-	/* Pairs with the acquire in thread.c. */
-	smp_store_release(&thread->out, now);
-}
-
 /* Have the CPU interrupted at the next tick of an interval. */
 static void profil_interval_arm(struct profil_cpu *cpu,
 				const struct profil_interval *interval, u64 now)
@@ -482,16 +395,106 @@ static void profil_interval_arm(struct profil_cpu *cpu,
 	}
 }
 
+/*
+ * Ticks fell while the thread did not run, or somebody has counted them.
+ * @out: from profil_thread.out; 0 if it has run without an interval. Its process
+ *	may have been elsewhere since
+ */
+static noinline void profil_wait_begin(struct profil_cpu *cpu,
+				       struct profil_interval *interval,
+				       struct task_struct *task, u64 out,
+				       u64 now)
+{
+	/* Pairs with the release in profil_member_set(): @since is as new */
+	smp_rmb();
+	if (out < READ_ONCE(interval->member->since))
+		out = 0;
+	/* If it runs already, the interrupt that is about to come counts them */
+	if (!out || task == current)
+		profil_schedule_seek(&interval->schedule, out ?: now);
+	else
+		interval->due = profil_thread_due(interval->thread, task,
+						  &interval->schedule, out,
+						  now);
+	if (profil_wait_is_due(interval)) {
+		interval->due.offset |= profil_thread_wait(interval->thread,
+							   task,
+							   task_pt_regs(task));
+		irq_work_queue(&cpu->wake);
+	}
+	profil_interval_arm(cpu, interval, now);
+}
+
+/* There was no room for the thread: its ticks are those of the CPU. */
+static noinline void profil_thread_miss(struct profil_cpu *cpu,
+					struct profil_interval *interval,
+					u64 now)
+{
+	/* What is there may be the schedule of a thread */
+	interval->schedule.period_ns = 0;
+	profil_interval_seek(interval, now);
+	profil_interval_arm(cpu, interval, now);
+}
+
+/*
+ * A thread is switched in, or runs already: go on with its ticks, which have the
+ * period of the interval. Whatever it calls comes last, so that the usual case
+ * saves no registers.
+ */
+static __always_inline void profil_thread_in(struct profil_cpu *cpu,
+					     struct profil_interval *interval,
+					     struct task_struct *task, u64 now)
+{
+	struct profil_thread *thread = profil_thread_find(interval->member,
+							  task);
+	u64 out;
+
+	interval->thread = thread;
+	if (unlikely(!thread)) {
+		profil_thread_miss(cpu, interval, now);
+		return;
+	}
+	out = xchg(&thread->out, 0);
+	interval->schedule.key = thread->schedule.key;
+	interval->schedule.passed = thread->schedule.passed;
+	interval->schedule.next = thread->schedule.next;
+	if (unlikely(out != thread->since || interval->schedule.next <= now))
+		profil_wait_begin(cpu, interval, task, out, now);
+	else
+		profil_interval_arm(cpu, interval, now);
+}
+
+/* The current thread, that of an interval, is switched out. @state: its state */
+static __always_inline void
+profil_thread_out(const struct profil_interval *interval, unsigned int state,
+		  u64 now)
+{
+	struct profil_thread *thread = interval->thread;
+
+	if (unlikely(!thread))
+		return;
+	thread->schedule.passed = interval->schedule.passed;
+	thread->schedule.next = interval->schedule.next;
+	thread->since = now;
+	thread->run_delay = profil_thread_run_delay(current);
+	thread->state = state;
+	/* Pairs with the acquire in thread.c. */
+	smp_store_release(&thread->out, now);
+}
+
 static void profil_interval_begin(struct profil_cpu *cpu,
 				  struct profil_interval *interval,
 				  struct task_struct *task, u64 now)
 {
 	interval->since = now;
-	if (unlikely(interval->sink->is_wall))
+	if (unlikely(interval->sink->is_wall)) {
+		cpu->wall |= BIT(interval->sink->slot);
+		interval->schedule.period_ns = interval->sink->period_ns;
 		profil_thread_in(cpu, interval, task, now);
-	else
+	} else {
 		profil_interval_seek(interval, now);
-	profil_interval_arm(cpu, interval, now);
+		profil_interval_arm(cpu, interval, now);
+	}
 }
 
 /* What the interval is open for is switched out. @state: of the current task */
@@ -501,7 +504,7 @@ static void profil_interval_leave(struct profil_cpu *cpu,
 {
 	profil_interval_end(interval, now);
 	if (unlikely(interval->sink->is_wall))
-		profil_thread_out(cpu, interval, state, now);
+		profil_thread_out(interval, state, now);
 	profil_interval_drop(cpu, interval);
 }
 
@@ -564,7 +567,7 @@ static struct profil_session *profil_on_session(const struct profil_ctx *ctx,
 static void profil_thread_adopt(struct profil_cpu *cpu,
 				struct profil_interval *interval, u64 now)
 {
-	if (!cpu->waits[interval->sink->slot].thread &&
+	if (!interval->thread &&
 	    profil_thread_find(interval->member, current))
 		profil_interval_begin(cpu, interval, current, now);
 }
@@ -613,9 +616,21 @@ static __always_inline u64 profil_now(u64 *now)
 	return *now;
 }
 
+/* Count what is due of the thread that is switched out. */
+static noinline void profil_thread_count(struct profil_interval *interval,
+					 u64 now)
+{
+	u64 nr = profil_schedule_advance(&interval->schedule, now);
+
+	if (nr)
+		profil_interval_count(interval, nr, NULL);
+	if (profil_wait_is_due(interval))
+		profil_wait_count(interval, false);
+}
+
 /*
  * From a thread of a watch of wall-clock time to another one: each takes its own
- * ticks along. @state: of the current one
+ * ticks along. Nothing is due of the current one. @state: of that
  */
 static noinline void profil_thread_pass(struct profil_cpu *cpu,
 					struct profil_interval *interval,
@@ -623,16 +638,9 @@ static noinline void profil_thread_pass(struct profil_cpu *cpu,
 					struct task_struct *task,
 					unsigned int state, u64 now)
 {
-	u64 nr = profil_schedule_advance(&interval->schedule, now);
-
-	if (unlikely(nr))
-		profil_interval_count(interval, nr, NULL);
-	profil_thread_out(cpu, interval, state, now);
-	if (unlikely(profil_wait_is_due(&cpu->waits[interval->sink->slot])))
-		profil_wait_count(cpu, interval->sink->slot, false);
+	profil_thread_out(interval, state, now);
 	interval->member = member;
 	profil_thread_in(cpu, interval, task, now);
-	profil_interval_arm(cpu, interval, now);
 }
 
 /*
@@ -659,8 +667,10 @@ static __always_inline void profil_member_run(struct profil_cpu *cpu,
 		return;
 	}
 	if (unlikely(sink->is_wall)) {
-		profil_thread_pass(cpu, interval, member, task, state,
-				   profil_now(now));
+		if (unlikely(interval->schedule.next <= profil_now(now) ||
+			     profil_wait_is_due(interval)))
+			profil_thread_count(interval, *now);
+		profil_thread_pass(cpu, interval, member, task, state, *now);
 		return;
 	}
 	if (image != interval->image) {
@@ -1038,10 +1048,13 @@ static void profil_wake(struct irq_work *work)
 	u64 now = ktime_get_ns();
 	unsigned long open;
 
-	for (open = cpu->wall; open; open &= open - 1)
-		if (profil_wait_is_due(&cpu->waits[__ffs(open)]))
-			profil_wait_count(cpu, __ffs(open),
-					  profil_has_chain(cpu, now));
+	for (open = cpu->wall; open; open &= open - 1) {
+		struct profil_interval *interval =
+			&cpu->intervals[__ffs(open)];
+
+		if (profil_wait_is_due(interval))
+			profil_wait_count(interval, profil_has_chain(cpu, now));
+	}
 	cpu->chains_ns += ktime_get_ns() - now;
 }
 
