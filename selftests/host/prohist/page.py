@@ -247,9 +247,36 @@ def changes():
     return True
 
 
+def states():
+    """Whether the table has the numbers of a report as text."""
+    with open(words[0], encoding="utf-8") as file:
+        lines = iter(file.read().split("\n"))
+    heading = next(line for line in lines if line.endswith("by function"))
+    expected = []
+    for line in lines:
+        if not line:
+            break
+        numbers = re.findall(r"([\d.]+) %", line)
+        name = line[line.rindex(" %") + 2:].strip()
+        expected.append([line.split()[0], *numbers, name])
+    table = by_id("table")
+    names = [th.text().replace(", %", "").lower() for th in table.all("th")]
+    assert [name for name in names[1:-2] if name != "%"] == \
+        [name for name in ("total", "on cpu", "runnable", "blocked", "idle")
+         if name in heading.lower()], names
+    rows = [[*row[:-2], row[-2] if row[-2] == row[-1] else
+             f"{row[-2]} {row[-1]}" if row[-1].startswith("[") else
+             f"{row[-2]} ({row[-1]})"] for row in table.table()]
+    if "so far" in heading:
+        expected = [[*row[:2], *row[3:]] for row in expected]
+    assert expected
+    assert rows == expected, (rows, expected)
+    return True
+
+
 questions = {
     "sound": sound, "alone": alone, "json": same_as_json, "title": title,
     "has": has, "lacks": lacks, "listings": listings, "listed": listed,
-    "small": small, "changes": changes,
+    "small": small, "changes": changes, "states": states,
 }
 sys.exit(0 if questions[sys.argv[2]]() else 1)

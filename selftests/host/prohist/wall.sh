@@ -471,6 +471,18 @@ check 'the page: every state, with its colour' \
 check 'the page: how long' has "$dir/wall.html" 'Blocked</th><td>0.169 s<'
 check 'the page: waits among the functions' has "$dir/wall.html" \
 	'<td>futex<td>\[blocked\]$'
+# page_of OPTION... FILE: compares the page's table of functions with the text
+page_of()
+{
+	"$prohist" --html "$@" > "$dir/page.html" &&
+		"$prohist" --top=0 "$@" > "$dir/page.txt" &&
+		python3 "$here/page.py" "$dir/page.html" states "$dir/page.txt" &&
+		python3 "$here/page.py" "$dir/page.html" sound
+}
+check 'the page: columns of states' page_of "$dir/wall.prf"
+check 'the page: a column of long waits' page_of --idle "$dir/wall.prf"
+check 'the page: states without callers' page_of "$dir/flat.prf"
+check 'the page: states of some functions' page_of --state=runnable "$dir/wall.prf"
 check 'the page says what it leaves out' has \
 	<("$prohist" --html "$dir/wall.prf") '5.000 s <small>left out; --idle'
 check 'the page of a CPU has no states' lacks \

@@ -16,6 +16,16 @@
 /* Shortest bar, in percent of the longest. */
 #define BAR_LEAST	1
 
+/* After the last state that has a column; 0 if none has */
+static enum prf_state states_end(const struct html *html)
+{
+	const struct sum *sum = html->sides[0].sum;
+
+	if (html->nr_sides > 1 || !sum->wall)
+		return 0;
+	return sum->classes[SUM_IDLE] ? PRF_STATES : PRF_IDLE;
+}
+
 static double share(const struct html *html, size_t i, int side)
 {
 	return sum_percent(html->sides[side].sum,
@@ -59,11 +69,29 @@ static void write_name(FILE *out, const struct html_function *function)
 	fputc('\n', out);
 }
 
+/* Where there are states, they take the place of the error, as in the text. */
+static void write_states(const struct html *html, FILE *out, size_t i)
+{
+	const struct html_function *function = &html->functions[i];
+	const struct sum *sum = html->sides[0].sum;
+	enum prf_state state;
+
+	if (rows_have_totals(&html->called, ROW_DSO | ROW_SYMBOL))
+		fprintf(out, "<td>%.1f", sum_percent(sum, function->total_ns));
+	for (state = PRF_ON_CPU; state < states_end(html); state++)
+		fprintf(out, "<td>%.1f",
+			sum_percent(sum, function->states[state]));
+}
+
 static void write_row(const struct html *html, FILE *out, size_t i, double most)
 {
 	const struct diff_item *change = &html->functions[i].change;
 
-	if (html->nr_sides == 1) {
+	if (states_end(html)) {
+		fprintf(out, "<tr><td>%" PRIu64, change->ticks[0]);
+		write_share(out, share(html, i, 0), most);
+		write_states(html, out, i);
+	} else if (html->nr_sides == 1) {
 		fprintf(out, "<tr><td>%" PRIu64, change->ticks[0]);
 		write_share(out, share(html, i, 0), most);
 		fprintf(out, "<td>%.1f",
@@ -78,23 +106,51 @@ static void write_row(const struct html *html, FILE *out, size_t i, double most)
 	write_name(out, &html->functions[i]);
 }
 
+static void write_column(FILE *out, const char *name, bool sorted)
+{
+	fprintf(out, "<th scope=\"col\"%s>%s</th>",
+		sorted ? " aria-sort=\"descending\"" : "", name);
+}
+
+static void write_numbers(const struct html *html)
+{
+	static const char * const states[PRF_STATES] = {
+		"On CPU, %", "Runnable, %", "Blocked, %", "Idle, %",
+	};
+	enum prf_state state;
+	FILE *out = html->out;
+
+	write_column(out, "Ticks", true);
+	write_column(out, "%", false);
+	if (!states_end(html))
+		write_column(out, "Error", false);
+	else if (rows_have_totals(&html->called, ROW_DSO | ROW_SYMBOL))
+		write_column(out, "Total, %", false);
+	for (state = PRF_ON_CPU; state < states_end(html); state++)
+		write_column(out, states[state], false);
+}
+
+static void write_changes(FILE *out)
+{
+	write_column(out, "Before", false);
+	write_column(out, "After", false);
+	write_column(out, "Change", false);
+	write_column(out, "Beyond chance", true);
+}
+
 static void write_heading(const struct html *html)
 {
-	static const char * const names[2][7] = {
-		{ "Ticks", "%", "Error", "Function", "DSO", },
-		{ "Before", "After", "Change", "Beyond chance", "Function",
-		  "DSO" },
-	};
-	static const char * const sorted[2] = { "Ticks", "Beyond chance" };
-	int diff = html->nr_sides - 1, i;
+	bool diff = html->nr_sides > 1;
 
 	fprintf(html->out, "<table class=\"numbers\" id=\"table\">\n<caption>%s</caption>\n<thead><tr>",
 		diff ? "Percent of all ticks, changes beyond chance first" :
 		"Functions, most ticks first");
-	for (i = 0; names[diff][i]; i++)
-		fprintf(html->out, "<th scope=\"col\"%s>%s</th>",
-			names[diff][i] == sorted[diff] ?
-			" aria-sort=\"descending\"" : "", names[diff][i]);
+	if (diff)
+		write_changes(html->out);
+	else
+		write_numbers(html);
+	write_column(html->out, "Function", false);
+	write_column(html->out, "DSO", false);
 	fputs("</tr></thead>\n<tbody>\n", html->out);
 }
 

@@ -11,6 +11,7 @@
  */
 #include <err.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "prohist/format/flamegraph.h"
 #include "prohist/format/html/html.h"
@@ -23,6 +24,36 @@ static const char css[] =
 static const char js[] =
 #include "prohist/format/html/page.js.inc"
 ;
+
+/* Functions as in the text: also those that only called what waited. */
+static void find_rows(struct html *html)
+{
+	const struct html_side *side = &html->sides[0];
+	struct rows rows;
+	size_t i;
+
+	html->called.callers = true;
+	sum_runs(&html->called, side->runs, side->nr_runs, side->sum->inlined);
+	rows = rows_make(side->runs, side->nr_runs, &html->called,
+			 ROW_DSO | ROW_SYMBOL);
+	html->nr = rows.nr;
+	html->functions = calloc(html->nr + 1, sizeof(*html->functions));
+	if (!html->functions)
+		err(2, NULL);
+	for (i = 0; i < html->nr; i++) {
+		const struct row *from = &rows.list[i];
+		struct html_function *function = &html->functions[i];
+
+		function->change.name = from->symbol;
+		function->change.dso = base_name(from->dso->path);
+		function->change.ticks[0] = from->ticks;
+		function->change.ns[0] = from->ns;
+		function->path = from->dso->path;
+		function->total_ns = from->total_ns;
+		memcpy(function->states, from->states, sizeof(from->states));
+	}
+	free(rows.list);
+}
 
 static void find_functions(struct html *html)
 {
@@ -139,8 +170,12 @@ int print_html(const struct report *report)
 		.sides = { { NULL, report->sum, report->runs, report->nr } },
 	};
 
-	find_functions(&html);
+	if (report->sum->wall)
+		find_rows(&html);
+	else
+		find_functions(&html);
 	write_page(&html);
+	sum_free(&html.called);
 	return 0;
 }
 

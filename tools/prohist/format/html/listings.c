@@ -471,6 +471,10 @@ void html_listings(struct html *html, FILE *out)
 	      "<p>The functions whose names are links have a listing here. For all instructions of any function: "
 	      "<code>prohist --annotate=FUNCTION FILE</code></p>\n", out);
 	for (i = 0; i < html->nr && i < 2 * MOST && listed < MOST; i++) {
+		const double *ns = html->functions[i].change.ns;
+
+		if (!ns[0] && !ns[1])
+			break;
 		if (write_listing(html, out, i, &budget))
 			break;
 		listed += html->functions[i].listing == i + 1;

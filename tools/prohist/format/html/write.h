@@ -28,12 +28,16 @@ struct html_side {
  * struct html_function - a function in the page
  * @change: its name, DSO and ticks: @ticks[0] of the only profile, or of both
  * @path: path of its DSO if there is one profile, else NULL
+ * @total_ns: see &struct row; of one profile with waits
+ * @states: the same
  * @outer: its name, or that of the function that it is inlined in
  * @listing: number of the function, from 1, with the listing of @outer; 0: none
  */
 struct html_function {
 	struct diff_item change;
 	const char *path;
+	double total_ns;
+	double states[PRF_STATES];
 	const char *outer;
 	size_t listing;
 };
@@ -44,6 +48,7 @@ struct html_function {
  * @nr_sides: number of profiles, 1 or 2
  * @sides: the profiles
  * @diff: their comparison, or NULL
+ * @called: of one profile with waits, its sum with what callers have
  * @nr: number of functions
  * @functions: all functions, in the order of the table
  */
@@ -52,6 +57,7 @@ struct html {
 	int nr_sides;
 	struct html_side sides[2];
 	const struct diff *diff;
+	struct sum called;
 	size_t nr;
 	struct html_function *functions;
 };
