@@ -113,7 +113,7 @@ static const char *remedy(const struct session *session, int error)
 	case EACCES:
 		if (session->cgroup && access(session->cgroup, R_OK))
 			return "";
-		return "; intervals below 10000 us are disabled by the module parameter restrict_fastprof";
+		return "; intervals below 10000 us are disabled, by the module parameter restrict_fastprof or for want of high-resolution timers";
 	case EBUSY:
 		return "; another profil counts it already: wait for that to end";
 	case EAGAIN:

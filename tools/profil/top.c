@@ -697,7 +697,7 @@ static void parse(int argc, char **argv, struct session *session)
 			break;
 		case 'o':
 		case 'P':
-		case 'i':
+		case OPTION_INTERACTIVE:
 		case OPTION_DOS:
 		case OPTION_NO_NAMES:
 			misused("the live view writes no file");
