@@ -17,9 +17,14 @@
  *   fault.c			counters whose page is missing
  *   watch.c			a watch from beginning to end, and its stats
  *   watcher.c			the memory of a watch
+ *   inspect.c			who may watch whom
  *   member.c			which processes are in a watch
  *   thread.[ch]		which threads, and how long they wait
  *   table.c			the table of a watch
+ *   chain.c			from a tick to the nodes of its callers
+ *   callers.c			the tables of callers that a watch has
+ *   unwind.[ch]		their rules, and a step of the walk; for user space, too
+ *   vectors.h			numbers that the tests expect
  *   profil_private.h		shared declarations; the order of the locks
  *   watcher.h			those that only watches need
  *   profil_kunit.c		KUnit tests, a module of its own
