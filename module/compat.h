@@ -171,17 +171,18 @@ hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* 5.14 has renamed the field; get_current_state() came with that. */
+#ifdef get_current_state
+#define profil_task_state(task)			READ_ONCE((task)->__state)
+#else
+#define profil_task_state(task)			READ_ONCE((task)->state)
+#endif
+
 /* The last parameter of a sched_switch probe came with 5.18. */
 #ifndef PROFIL_HAVE_SWITCH_STATE
 #define profil_sched_switch(data, preempt, prev, next, prev_state) \
 	profil_sched_switch(data, preempt, prev, next)
-
-/* 5.14 has renamed the field; get_current_state() came with that. */
-#ifdef get_current_state
-#define profil_switch_state(prev, prev_state)	READ_ONCE((prev)->__state)
-#else
-#define profil_switch_state(prev, prev_state)	READ_ONCE((prev)->state)
-#endif
+#define profil_switch_state(prev, prev_state)	profil_task_state(prev)
 #endif
 
 #endif /* PROFIL_COMPAT_H */

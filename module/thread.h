@@ -102,7 +102,12 @@ static inline u64 profil_thread_queued(const struct profil_thread *thread,
 		return span_ns;
 #ifdef CONFIG_SCHED_INFO
 	delay = task->sched_info.run_delay - thread->run_delay;
-	if (task->sched_info.last_queued)
+	/*
+	 * Since Linux 6.12 a thread that blocks may stay in the queue for a while,
+	 * and sched_info says so if it is moved to another one meanwhile.
+	 */
+	if (task->sched_info.last_queued &&
+	    profil_task_state(task) == TASK_RUNNING)
 		delay += max_t(s64, 0, local_clock() -
 			       task->sched_info.last_queued);
 #endif

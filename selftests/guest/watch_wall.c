@@ -514,8 +514,7 @@ TEST_F(group, that_sleepers_enter_and_leave)
 
 	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
 	child_go(&self->child);
-	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
-	sleep_ns(200 * MS);
+	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
 	begin_group(_metadata, self);
 	EXPECT_EQ(0, watch_status(&self->watch).threads);
 	self->since.longest = monotonic_ns();
@@ -648,7 +647,7 @@ TEST_F(wall, of_more_threads_than_there_is_room_for)
 	EXPECT_LE(2 * 400, waits_in(&self->watch, SYS_pause));
 }
 
-/* Of a process that has its threads already. */
+/* Of a process that has its threads already, all of which sleep. */
 static void begin_with_sleepers(struct __test_metadata *_metadata,
 				FIXTURE_DATA(wall) *self)
 {
@@ -656,8 +655,7 @@ static void begin_with_sleepers(struct __test_metadata *_metadata,
 
 	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
 	child_go(&self->child);
-	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
-	sleep_ns(200 * MS);
+	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
 	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
 				PROFIL_WATCH_WALL);
 	self->since.longest = monotonic_ns();
@@ -665,12 +663,17 @@ static void begin_with_sleepers(struct __test_metadata *_metadata,
 	self->since.shortest = monotonic_ns();
 }
 
+/*
+ * From Linux 6.12 on, a thread that blocks may stay in the queue of a CPU, and be
+ * moved to that of another one.
+ */
 TEST_F(wall, of_threads_that_there_are_already)
 {
 	begin_with_sleepers(_metadata, self);
 	sleep_ns(300 * MS);
 	EXPECT_LIVES(self, SLEEPERS + 1);
 	EXPECT_EQ(SLEEPERS + 1, self->status.threads);
+	EXPECT_EQ(0, self->status.asleep_runnable);
 }
 
 /* They compute, sleep, and wait for each other, on more threads than CPUs. */

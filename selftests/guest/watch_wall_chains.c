@@ -216,15 +216,9 @@ static const void *const of_long_doze[] = { START_OF(doze_off), START_OF(doze_fo
 static void begin_dozers(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(wall_chains) *self)
 {
-	uint64_t before;
-
 	begin(_metadata, self, have_dozers, doze_for_long);
 	child_go(&self->child);
-	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
-	do {
-		before = thread_switches(self->child.pid);
-		usleep(300000);
-	} while (before != thread_switches(self->child.pid));
+	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
 }
 
 /* Their chains are found while they sleep, and they sleep on. */

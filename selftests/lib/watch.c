@@ -664,6 +664,20 @@ int wait_for_threads(pid_t pid, int nr)
 	return nr_threads(pid) == nr ? 0 : -1;
 }
 
+/* The same, and until all of them have slept for a while. */
+int wait_for_sleepers(pid_t pid, int nr)
+{
+	uint64_t before;
+
+	if (wait_for_threads(pid, nr))
+		return -1;
+	do {
+		before = thread_switches(pid);
+		usleep(300000);
+	} while (before != thread_switches(pid));
+	return 0;
+}
+
 /* Let the child work, if it does not yet, and wait for its end. */
 int child_end(struct child *child)
 {

@@ -121,6 +121,7 @@ int child_end(struct child *child);
 int run_children(int nr, const int pipe_ends[2]);
 int child_kill(struct child *child);
 int wait_for_threads(pid_t pid, int nr);
+int wait_for_sleepers(pid_t pid, int nr);
 uint64_t thread_switches(pid_t pid);
 
 int burn_100_ms(void *unused);
