@@ -259,18 +259,26 @@ TEST_F(wall_chains, of_sleepers_at_a_stop)
 }
 
 /* From now on its user may not read its memory, as that of a program with keys. */
-static int doze_in_private(void *unused __attribute__((unused)))
+static int doze_in_private(void *done)
 {
 	prctl(PR_SET_DUMPABLE, 0);
+	if (write((intptr_t)done, "", 1) != 1)
+		return 1;
 	doze_for_long(NULL);
 	return 0;
 }
 
 TEST_F(wall_chains, of_a_sleeper_that_is_not_dumpable_any_more)
 {
+	int done[2];
+	char byte;
+
 	ASSERT_EQ(0, become(NOBODY));
-	begin(_metadata, self, doze_in_private, NULL);
+	ASSERT_EQ(0, pipe(done));
+	begin(_metadata, self, doze_in_private, (void *)(intptr_t)done[1]);
 	child_go(&self->child);
+	/* Until then its memory may be read, and it may wait for long */
+	ASSERT_EQ(1, read(done[0], &byte, 1));
 	while (watch_status(&self->watch).asleep_blocked < 300)
 		usleep(10000);
 	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
