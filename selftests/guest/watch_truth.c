@@ -8,6 +8,7 @@
  * icount/watch.c has the tests that need an exact clock.
  */
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -38,14 +39,19 @@ NEEDS_ROOT;
 #define EDGE_NS		(40 * MS)
 
 /* The watch covers what the kernel has charged, but for late beginnings. */
+static double allowed_ns(double charged_ns)
+{
+	return slack() * (PART * charged_ns + EDGE_NS);
+}
+
 #define EXPECT_TIME_BUT(what, covered_ns, charged_ns, late_ns) do { \
 	double charged = (charged_ns); \
 	double more_ns = (double)(covered_ns) - charged; \
-	double allowed_ns = slack() * (PART * charged + EDGE_NS + (late_ns)); \
+	double most_ns = allowed_ns(charged) + slack() * (late_ns); \
 	TH_LOG("%s: %.3f ms, covered: %+.3f ms", (what), charged / 1e6, \
 	       more_ns / 1e6); \
-	EXPECT_GE(allowed_ns, more_ns); \
-	EXPECT_LE(-allowed_ns, more_ns); \
+	EXPECT_GE(most_ns, more_ns); \
+	EXPECT_LE(-most_ns, more_ns); \
 } while (0)
 
 #define EXPECT_TIME(what, covered_ns, charged_ns) \
@@ -111,7 +117,25 @@ static uint64_t used_ns(pid_t pid)
 	return time.tv_sec * SECOND + time.tv_nsec;
 }
 
-static void compare(struct __test_metadata *_metadata, struct watch *watch,
+/*
+ * The kernel and the module see a context switch at slightly different times. If
+ * the host takes the CPU in between, that time is another process's for one of
+ * them, and it may be seconds: then try again.
+ */
+#define ROUNDS		5
+
+static bool is_near(struct __test_metadata *_metadata, const char *what,
+		    uint64_t covered_ns, uint64_t charged_ns)
+{
+	double more_ns = (double)covered_ns - charged_ns;
+
+	TH_LOG("%s: %.3f ms, covered: %+.3f ms", what, charged_ns / 1e6,
+	       more_ns / 1e6);
+	return fabs(more_ns) <= allowed_ns(charged_ns);
+}
+
+/* Return: has the process the time that the kernel has charged to it? */
+static bool compare(struct __test_metadata *_metadata, struct watch *watch,
 		    uint64_t period_ns, int (*what)(void *))
 {
 	struct child child = child_begin(what, NULL);
@@ -121,6 +145,7 @@ static void compare(struct __test_metadata *_metadata, struct watch *watch,
 	struct rusage usage;
 	uint64_t before;
 
+	watch_end(watch);
 	ASSERT_EQ(0, child_hold(&child));
 	request.period_ns = period_ns;
 	ASSERT_EQ(0, watch_begin(watch, &request));
@@ -128,18 +153,34 @@ static void compare(struct __test_metadata *_metadata, struct watch *watch,
 	child_go(&child);
 	ASSERT_EQ(child.pid, wait4(child.pid, NULL, 0, &usage));
 	status = watch_settled(watch, 0);
-	EXPECT_TIME("process", status.cpu_time_ns, usage_ns(&usage) - before);
 	EXPECT_EQ(period_ns, status.period_ns);
 	EXPECT_LT(0, status.counted);
 	EXPECT_LT(0, status.kernel);
-	EXPECT_RESOLVED(&status);
 	EXPECT_WATCH_TICKS(&status);
 	EXPECT_SOUND(watch, &status);
+	return is_near(_metadata, "process", status.cpu_time_ns,
+		       usage_ns(&usage) - before);
 }
 
+static void compare_often(struct __test_metadata *_metadata,
+			  struct watch *watch, uint64_t period_ns,
+			  int (*what)(void *))
+{
+	bool agree = false;
+
+	for (int i = 0; i < ROUNDS && !agree; i++)
+		agree = compare(_metadata, watch, period_ns, what);
+	EXPECT_TRUE(agree);
+}
+
+/* With one thread, nobody else changes its mappings. */
 TEST_F(truth, of_a_process)
 {
-	compare(_metadata, &self->watch, variant->period_ns, work);
+	struct profil_watch_status status;
+
+	compare_often(_metadata, &self->watch, variant->period_ns, work);
+	status = watch_status(&self->watch);
+	EXPECT_RESOLVED(&status);
 }
 
 static void *work_thread(void *unused)
@@ -167,7 +208,8 @@ static int work_in_threads(void *unused)
 
 TEST_F(truth, of_threads)
 {
-	compare(_metadata, &self->watch, variant->period_ns, work_in_threads);
+	compare_often(_metadata, &self->watch, variant->period_ns,
+		      work_in_threads);
 }
 
 /* Memory that a child shares. */
@@ -203,33 +245,50 @@ static int fork_workers(void *argument)
 	return 0;
 }
 
-/* At the same time, on fewer CPUs than there are children. */
-TEST_F(truth, of_each_child)
+/*
+ * At the same time, on fewer CPUs than there are children. Return: has each the
+ * time that the kernel has charged to it?
+ */
+static bool compare_children(struct __test_metadata *_metadata,
+			     struct watch *watch, uint64_t period_ns)
 {
 	struct shared *shared = share(sizeof(*shared));
 	struct child child = child_begin(fork_workers, shared);
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 		child.pid, PROFIL_WATCH_CHILDREN | PROFIL_WATCH_SEPARATE);
 	struct profil_watch_status status;
+	bool agree = true;
 
-	request.period_ns = variant->period_ns;
-	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	request.period_ns = period_ns;
+	ASSERT_EQ(0, watch_begin(watch, &request));
 	EXPECT_EQ(0, child_end(&child));
-	status = watch_settled(&self->watch, 0);
-	EXPECT_SOUND(&self->watch, &status);
+	status = watch_settled(watch, 0);
+	EXPECT_SOUND(watch, &status);
 	EXPECT_WATCH_TICKS(&status);
 	for (int i = 0; i < NR_CHILDREN; i++) {
 		const struct profil_watch_image *image =
-			watch_image(&self->watch,
-				    watch_find_pid(&self->watch,
-						   shared->pids[i]));
-		double due = (double)image->cpu_time_ns / variant->period_ns;
+			watch_image(watch,
+				    watch_find_pid(watch, shared->pids[i]));
+		double due = (double)image->cpu_time_ns / period_ns;
 
 		EXPECT_EQ(1, image->processes);
-		EXPECT_TIME("child", image->cpu_time_ns, shared->used_ns[i]);
 		EXPECT_CHANCE("ticks", image_ticks(image), due, due);
+		agree &= is_near(_metadata, "child", image->cpu_time_ns,
+				 shared->used_ns[i]);
 	}
+	watch_end(watch);
 	munmap(shared, sizeof(*shared));
+	return agree;
+}
+
+TEST_F(truth, of_each_child)
+{
+	bool agree = false;
+
+	for (int i = 0; i < ROUNDS && !agree; i++)
+		agree = compare_children(_metadata, &self->watch,
+					 variant->period_ns);
+	EXPECT_TRUE(agree);
 }
 
 /* --- cgroups */
