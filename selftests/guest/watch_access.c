@@ -470,6 +470,13 @@ static int work_in_both(void *unused)
 	return 0;
 }
 
+static int work_for_ever(void *unused)
+{
+	for (;;)
+		work_in_both(unused);
+	return 0;
+}
+
 /* Look at every word, whatever it is for. */
 static int has_kernel_address(const struct watch *watch)
 {
@@ -519,14 +526,14 @@ static int watch_own_user(void *target)
 
 /*
  * While others run programs whose names are their own business, users see
- * nothing but their own processes.
+ * nothing but their own processes. On PREEMPT_RT, late ticks of one that ends may
+ * not be counted.
  */
 TEST_F(paranoid, what_ordinary_users_see)
 {
-	struct child target = target_begin(&alice, work_in_both, NULL);
+	struct child target = target_begin(&alice, work_for_ever, NULL);
 	struct child other = target_begin(&bob, wait_for_signal, NULL);
 	pid_t secret = fork_child();
-	int result;
 
 	ASSERT_LE(0, secret);
 	if (!secret) {
@@ -536,14 +543,11 @@ TEST_F(paranoid, what_ordinary_users_see)
 			if (system(PLACE "/secret"))
 				_exit(1);
 	}
-	result = as(&alice, watch_own_user, &target);
-	EXPECT_EQ(0, result);
-	if (result)
-		kill(target.pid, SIGKILL);
+	EXPECT_EQ(0, as(&alice, watch_own_user, &target));
 	kill(secret, SIGKILL);
 	EXPECT_EQ(-SIGKILL, wait_child(secret));
 	EXPECT_EQ(-SIGKILL, child_kill(&other));
-	EXPECT_EQ(result ? -SIGKILL : 0, wait_child(target.pid));
+	EXPECT_EQ(-SIGKILL, child_kill(&target));
 	unlink(PLACE "/secret");
 	rmdir(PLACE);
 }
