@@ -34,6 +34,13 @@ NEEDS_TWO_CPUS;
 #define ALLOWANCE_BESIDE	20
 
 /*
+ * The same for a CPU that runs something else: a profile that ticked there too
+ * would add 1000, and one that did so with the kernel's ticks 100 or more. The
+ * kernel's own come in bursts where the host stops a CPU.
+ */
+#define ALLOWANCE_BUSY		50
+
+/*
  * Interrupts per second on each of two CPUs: those of timers and devices, and
  * those by which other CPUs wake this one.
  */
@@ -187,7 +194,8 @@ TEST_F(quiet, while_it_runs_something_else)
 	pid = burn_on(_metadata, 1, NULL);
 	enough = allowed();
 	enough.of[0] = INFINITY;
-	enough.of[1] = fmax(enough.of[1], 1e9 / tick.tv_nsec + ALLOWANCE);
+	enough.of[1] = fmax(enough.of[1] - ALLOWANCE, 1e9 / tick.tv_nsec) +
+		       ALLOWANCE_BUSY;
 	profile(_metadata, self->counter);
 	with = quietest(&enough);
 	end(_metadata, pid);
