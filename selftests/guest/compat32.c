@@ -6,6 +6,8 @@
  * conversion of struct prof, and the kernel's treatment of 32-bit addresses.
  */
 #include <errno.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -156,6 +158,61 @@ TEST(regions_beyond_32_bits)
 	EXPECT_EQ(PROFIL_REGION_UNMAPPED, each[1].state);
 	EXPECT_EQ(wide, each[2].counted);
 	EXPECT_LT(10, wide);
+}
+
+static uint64_t ticks_in(const struct profil_watch_table *table,
+			 uint64_t offset)
+{
+	const char *buckets = (const char *)table + table->buckets;
+	uint64_t ticks = 0;
+	uint32_t i;
+
+	for (i = 0; i < table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket =
+			(const void *)(buckets + i * table->bucket_size);
+
+		if (bucket->object == PROFIL_OBJECT_BLOCKED &&
+		    bucket->offset == offset)
+			ticks += bucket->count;
+	}
+	return ticks;
+}
+
+/* Reader and what it reads of have 32 bits, and that call is 29 there. */
+TEST(waits_are_counted)
+{
+	struct profil_watch watch = {
+		.size = sizeof(watch),
+		.flags = PROFIL_WATCH_WALL,
+		.period_ns = MS,
+	};
+	struct profil_watch_status status = { .size = sizeof(status) };
+	const struct profil_watch_table *table;
+	pid_t child = fork_child();
+	int fd;
+
+	while (!child)
+		pause();
+	watch.id = child;
+	fd = profil_watch_open(&watch);
+	ASSERT_LE(0, fd);
+	table = mmap(NULL, watch.map_size, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, table);
+	usleep(200000);
+	ASSERT_EQ(0, ioctl(fd, PROFIL_IOC_WATCH_COLLECT, &status));
+	EXPECT_EQ(1, status.threads);
+	EXPECT_LE(200 - 2, status.blocked + status.runnable + status.ticks);
+	EXPECT_LE(100, status.blocked);
+	EXPECT_LE(status.blocked / 2,
+		  ticks_in(table, PROFIL_WAIT_SYSCALL + PROFIL_WAIT_COMPAT +
+			   29));
+	usleep(50000);
+	ASSERT_EQ(0, ioctl(fd, PROFIL_IOC_WATCH_STOP, &status));
+	EXPECT_LE(250 - 2, status.blocked + status.runnable + status.ticks);
+	EXPECT_EQ(0, status.asleep_blocked);
+	kill(child, SIGKILL);
+	EXPECT_EQ(-SIGKILL, wait_child(child));
+	close(fd);
 }
 
 TEST(children_inherit)

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -168,6 +169,26 @@ TEST_F(module, is_not_held_by_what_was_watched)
 		EXPECT_EQ(0, unload_soon());
 		ASSERT_EQ(0, load(self->parameters));
 	}
+}
+
+/* Nor do threads that wait need it, which it has seen. */
+TEST_F(module, is_not_held_by_threads_that_wait)
+{
+	struct child child = child_begin(wait_for_signal, NULL);
+	struct watch watch;
+
+	child_go(&child);
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, watch_process(&watch, child.pid,
+					   PROFIL_WATCH_WALL));
+		usleep(20000);
+		ASSERT_EQ(0, ioctl(watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+		EXPECT_ERROR(EWOULDBLOCK, unload());
+		watch_end(&watch);
+		EXPECT_EQ(0, unload_soon());
+		ASSERT_EQ(0, load(self->parameters));
+	}
+	child_kill(&child);
 }
 
 TEST_F(module, is_held_by_a_child)

@@ -1475,6 +1475,38 @@ TEST(a_descriptor_of_somebody_else)
 	EXPECT_EQ(0, child_end(&target));
 }
 
+/* Return: 0, or the number of the step that failed. */
+static int collect_watch(void *argument)
+{
+	struct profil_watch_status status = { .size = sizeof(status) };
+	struct lent *lent = argument;
+
+	if (ioctl(lent->fd, PROFIL_IOC_WATCH_COLLECT, &status) ||
+	    status.blocked < 100)
+		return 1;
+	if (status.chains[PROFIL_CHAIN_NO_TABLE] < status.blocked / 2)
+		return 2;
+	return 0;
+}
+
+/* What the watch may see is what its creator may, whoever collects. */
+TEST(a_descriptor_of_somebody_else_collects_waits)
+{
+	struct child target = target_begin(&root, burn_a_little, NULL);
+	struct lent lent = {
+		.fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC),
+		.as = watch_request(PROFIL_WATCH_PROCESS, target.pid,
+				    PROFIL_WATCH_WALL | PROFIL_WATCH_CHAINS),
+	};
+
+	ASSERT_EQ(0, ioctl(lent.fd, PROFIL_IOC_WATCH, &lent.as));
+	usleep(150000);
+	EXPECT_EQ(0, as(&alice, collect_watch, &lent));
+	EXPECT_EQ(0, use_watch(&lent));
+	close(lent.fd);
+	EXPECT_EQ(0, child_end(&target));
+}
+
 /* A child of the watcher executes this program, with the descriptor. */
 TEST(a_watcher_that_executes_a_program)
 {

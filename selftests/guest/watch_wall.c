@@ -308,6 +308,157 @@ TEST_F(wall, of_one_who_is_traced)
 	EXPECT_LE(300 - CUT, waits(&self->watch, PROFIL_WAIT_TRACED));
 }
 
+/* --- real-time tasks, which keep a CPU for as long as they want */
+
+#define RT_RUNTIME	"/proc/sys/kernel/sched_rt_runtime_us"
+#define HOG_MS		400
+
+FIXTURE(hog) {
+	struct watch watch;
+	struct child child;
+	struct child hog;
+	struct life since;
+	struct profil_watch_status status;
+	char runtime[20];
+};
+
+FIXTURE_SETUP(hog)
+{
+	FILE *file = fopen(RT_RUNTIME, "r");
+
+	self->watch.fd = -1;
+	self->child.pid = -1;
+	self->hog.pid = -1;
+	if (!file || !fgets(self->runtime, sizeof(self->runtime), file) ||
+	    write_file(RT_RUNTIME, "-1"))
+		SKIP(return, "real-time tasks have a limit");
+	fclose(file);
+}
+
+FIXTURE_TEARDOWN(hog)
+{
+	child_kill(&self->hog);
+	child_kill(&self->child);
+	watch_end(&self->watch);
+	write_file(RT_RUNTIME, self->runtime);
+}
+
+static int hog_a_cpu(void *ms)
+{
+	struct sched_param param = { .sched_priority = 50 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		return 1;
+	burn_thread_ns((uintptr_t)ms * MS);
+	return 0;
+}
+
+/* Both have the second CPU; the rest of the test has the first one. */
+static void begin_beside_hog(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(hog) *self,
+			     int (*function)(void *argument), uintptr_t ms)
+{
+	ASSERT_EQ(0, pin_to(1));
+	self->child = child_begin(function, NULL);
+	self->hog = child_begin(hog_a_cpu, (void *)ms);
+	ASSERT_EQ(0, pin_to(0));
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
+				   PROFIL_WATCH_WALL));
+	self->since.shortest = monotonic_ns();
+}
+
+TEST_F(hog, that_preempts_one_who_computes)
+{
+	begin_beside_hog(_metadata, self, compute, HOG_MS);
+	child_go(&self->child);
+	sleep_ns(50 * MS);
+	EXPECT_LIVES(self, 1);
+	EXPECT_EQ(0, child_end(&self->hog));
+	self->hog.pid = -1;
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(HOG_MS - CUT,
+		  self->status.runnable + self->status.asleep_runnable);
+}
+
+static int sleep_and_compute(void *unused __attribute__((unused)))
+{
+	sleep_ns(100 * MS);
+	return compute(NULL);
+}
+
+/* Its wait is over after 100 ms at most, and then it could run. */
+TEST_F(hog, beside_one_who_wakes_up)
+{
+	begin_beside_hog(_metadata, self, sleep_and_compute, HOG_MS);
+	child_go(&self->child);
+	child_go(&self->hog);
+	EXPECT_EQ(0, child_end(&self->hog));
+	self->hog.pid = -1;
+	EXPECT_LIVES(self, 1);
+	EXPECT_LE(HOG_MS - 100 - CUT,
+		  self->status.runnable + self->status.asleep_runnable);
+	wait_until_it_runs(&self->watch);
+	EXPECT_LE(100 - CUT, waits_in(&self->watch, SYS_clock_nanosleep));
+}
+
+static int collect_for_ever(void *fd)
+{
+	while (!ioctl((intptr_t)fd, PROFIL_IOC_WATCH_COLLECT, NULL))
+		;
+	return 1;
+}
+
+static int stop_it(void *fd)
+{
+	return ioctl((intptr_t)fd, PROFIL_IOC_WATCH_STOP, NULL) ? 1 : 0;
+}
+
+static bool ends_within(pid_t pid, uint64_t ns)
+{
+	uint64_t end = monotonic_ns() + ns;
+
+	while (monotonic_ns() < end) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return true;
+		sleep_ns(10 * MS);
+	}
+	return false;
+}
+
+/*
+ * Who collects gets no CPU any more, most likely before it has come back. Who
+ * waits for that can be killed, and so can the collector, later on.
+ */
+TEST_F(hog, that_keeps_a_collection_from_its_end)
+{
+	struct child collector, stopper;
+
+	begin_beside_hog(_metadata, self, never, 100000);
+	ASSERT_EQ(0, pin_to(1));
+	collector = child_begin(collect_for_ever,
+				(void *)(intptr_t)self->watch.fd);
+	ASSERT_EQ(0, pin_to(0));
+	stopper = child_begin(stop_it, (void *)(intptr_t)self->watch.fd);
+	child_go(&collector);
+	sleep_ns(100 * MS);
+	child_go(&self->hog);
+	sleep_ns(100 * MS);
+	child_go(&stopper);
+	if (ends_within(stopper.pid, SECOND)) {
+		TH_LOG("nobody was collecting");
+	} else {
+		kill(stopper.pid, SIGKILL);
+		EXPECT_TRUE(ends_within(stopper.pid, 20 * SECOND));
+		EXPECT_EQ(PROFIL_STATE_ON, watch_status(&self->watch).state);
+	}
+	kill(collector.pid, SIGKILL);
+	child_kill(&self->hog);
+	EXPECT_TRUE(ends_within(collector.pid, 60 * SECOND));
+	self->status = watch_stop(&self->watch);
+	EXPECT_SOUND(&self->watch, &self->status);
+}
+
 /* --- the ends of threads */
 
 TEST_F(wall, of_one_who_is_killed_asleep)
@@ -534,6 +685,55 @@ TEST_F(group, that_sleepers_enter_and_leave)
 	EXPECT_SOUND(&self->watch, &self->status);
 }
 
+static int wake_up(pid_t pid)
+{
+	return kill(pid, SIGSTOP) || waitpid(pid, NULL, WUNTRACED) != pid ||
+	       kill(pid, SIGCONT);
+}
+
+/*
+ * They sleep all the time: what comes after they have left, and until they run
+ * again after they have come back, does not count, and what came before does
+ * once.
+ */
+TEST_F(group, that_sleepers_leave_and_return_to)
+{
+	uint64_t least = 0, most = 0;
+
+	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	begin_group(_metadata, self);
+	for (int i = 0; i < 5; i++) {
+		uint64_t begin = monotonic_ns();
+
+		ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+		if (i)
+			ASSERT_EQ(0, wake_up(self->child.pid));
+		sleep_ns(100 * MS);
+		if (i == 3)
+			ASSERT_EQ(0, ioctl(self->watch.fd,
+					   PROFIL_IOC_WATCH_COLLECT, NULL));
+		least += 100 - CUT;
+		ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+		most += (monotonic_ns() - begin) / MS + CUT;
+		sleep_ns(100 * MS);
+		self->status = watch_status(&self->watch);
+		log_status(_metadata, &self->status);
+		EXPECT_LE((SLEEPERS + 1) * least, all_ticks(&self->status));
+		EXPECT_GE((SLEEPERS + 1) * most, all_ticks(&self->status));
+		EXPECT_EQ(0, self->status.asleep_blocked);
+	}
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	sleep_ns(100 * MS);
+	EXPECT_EQ(0, watch_status(&self->watch).asleep_blocked);
+	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	most = all_ticks(&self->status);
+	self->status = watch_stop(&self->watch);
+	EXPECT_EQ(most, all_ticks(&self->status));
+	EXPECT_SOUND(&self->watch, &self->status);
+}
+
 /* A quarter of a CPU: for three quarters of the time it could run. */
 TEST_F(group, that_has_a_quota)
 {
@@ -593,6 +793,32 @@ TEST_F(group, whose_process_has_a_watch_of_its_own)
 	watch_end(&other);
 	sleep_ns(50 * MS);
 	EXPECT_LIVES(self, 1);
+}
+
+/* What one watch has no room for, it has not again when another one begins. */
+TEST_F(group, with_more_threads_than_there_is_room_for)
+{
+	int fd = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct profil_watch request = watch_request(PROFIL_WATCH_CGROUP, fd,
+						    PROFIL_WATCH_WALL);
+	struct watch other;
+
+	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	request.threads = 3;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	close(fd);
+	ASSERT_EQ(0, watch_process(&other, self->child.pid,
+				   PROFIL_WATCH_WALL));
+	self->status = watch_status(&other);
+	EXPECT_EQ(SLEEPERS + 1, self->status.threads);
+	EXPECT_EQ(0, self->status.unfollowed_threads);
+	watch_end(&other);
+	self->status = watch_stop(&self->watch);
+	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
+	EXPECT_SOUND(&self->watch, &self->status);
 }
 
 /* --- many threads */
@@ -663,6 +889,25 @@ static void begin_with_sleepers(struct __test_metadata *_metadata,
 	self->since.shortest = monotonic_ns();
 }
 
+TEST_F(wall, of_more_threads_than_there_is_room_for_at_the_begin)
+{
+	struct profil_watch request;
+
+	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_WALL);
+	request.threads = 3;
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	self->since.shortest = monotonic_ns();
+	sleep_ns(100 * MS);
+	EXPECT_LIVES(self, 3);
+	EXPECT_EQ(3, self->status.threads);
+	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
+}
+
 /*
  * From Linux 6.12 on, a thread that blocks may stay in the queue of a CPU, and be
  * moved to that of another one.
@@ -674,6 +919,79 @@ TEST_F(wall, of_threads_that_there_are_already)
 	EXPECT_LIVES(self, SLEEPERS + 1);
 	EXPECT_EQ(SLEEPERS + 1, self->status.threads);
 	EXPECT_EQ(0, self->status.asleep_runnable);
+}
+
+/* Some end at once, and others stay; until the process is told to stop. */
+#define CREATORS	4
+#define STAYING		100
+
+static void *return_at_once(void *unused __attribute__((unused)))
+{
+	return NULL;
+}
+
+static void *create_some_more(void *unused __attribute__((unused)))
+{
+	pthread_t thread;
+
+	for (int i = 0; i < STAYING; i++) {
+		for (int k = 0; k < 3; k++) {
+			if (pthread_create(&thread, NULL, return_at_once, NULL))
+				return NULL;
+			pthread_join(thread, NULL);
+		}
+		if (pthread_create(&thread, NULL, sleep_forever, NULL))
+			return NULL;
+	}
+	return sleep_forever(NULL);
+}
+
+static int create_all_the_time(void *unused __attribute__((unused)))
+{
+	pthread_t thread;
+
+	for (int i = 0; i < CREATORS; i++)
+		if (pthread_create(&thread, NULL, create_some_more, NULL))
+			return 1;
+	return never(NULL);
+}
+
+/* At the end, each thread that there is has one entry. */
+TEST_F(wall, that_begins_while_threads_come_and_go)
+{
+	enum { ALL = 1 + CREATORS + CREATORS * STAYING };
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t begin, before;
+		int tries = 600;
+
+		self->child = child_begin(create_all_the_time, NULL);
+		child_go(&self->child);
+		/* Each time, some more are there already */
+		while (threads_of(self->child.pid) < 1 + i * ALL / 10)
+			sched_yield();
+		ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
+					   PROFIL_WATCH_WALL));
+		ASSERT_EQ(0, wait_for_threads(self->child.pid, ALL));
+		/* Entries of those that have ended are free some time later */
+		while (watch_status(&self->watch).threads > ALL && --tries)
+			sleep_ns(100 * MS);
+		begin = monotonic_ns();
+		self->status = watch_status(&self->watch);
+		EXPECT_EQ(ALL, self->status.threads);
+		EXPECT_EQ(0, self->status.unfollowed_threads);
+		before = all_ticks(&self->status);
+		sleep_ns(100 * MS);
+		self->status = watch_status(&self->watch);
+		EXPECT_LE(ALL * (100 - CUT),
+			  all_ticks(&self->status) - before);
+		EXPECT_GE(ALL * ((monotonic_ns() - begin) / MS + CUT),
+			  all_ticks(&self->status) - before);
+		child_kill(&self->child);
+		self->status = watch_settled(&self->watch, 0);
+		EXPECT_SOUND(&self->watch, &self->status);
+		watch_end(&self->watch);
+	}
 }
 
 /* They compute, sleep, and wait for each other, on more threads than CPUs. */
@@ -873,6 +1191,61 @@ TEST_F(wall, is_for_every_user)
 	if (!pid)
 		_exit(watch_as_nobody());
 	EXPECT_EQ(0, wait_child(pid));
+}
+
+static int have_sleepers_as_nobody(void *ns)
+{
+	return become(NOBODY) ? 1 : have_sleepers(ns);
+}
+
+/* Return: 0, or the number of the step that failed. */
+static int watch_too(pid_t pid)
+{
+	struct profil_watch_status status;
+	uint64_t begin = monotonic_ns();
+	struct watch watch;
+
+	if (become(NOBODY) || watch_process(&watch, pid, PROFIL_WATCH_WALL))
+		return 1;
+	for (int i = 1; i <= 5; i++) {
+		sleep_ns(100 * MS);
+		if (ioctl(watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL))
+			return 2;
+		status = watch_status(&watch);
+		if (all_ticks(&status) < (SLEEPERS + 1) * (i * 100 - CUT))
+			return 3;
+		if (all_ticks(&status) > (SLEEPERS + 1) *
+		    ((monotonic_ns() - begin) / MS + CUT))
+			return 4;
+	}
+	status = watch_stop(&watch);
+	return watch_fault(&watch, &status) ? 5 : 0;
+}
+
+/* Root and the user of the process; each has all ticks, whoever collects. */
+TEST_F(wall, of_two_users)
+{
+	pid_t other;
+
+	self->child = child_begin(have_sleepers_as_nobody,
+				  (void *)(100 * SECOND));
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	self->since.longest = monotonic_ns();
+	ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
+				   PROFIL_WATCH_WALL));
+	self->since.shortest = monotonic_ns();
+	other = fork_child();
+	if (!other)
+		_exit(watch_too(self->child.pid));
+	for (int i = 0; i < 10; i++) {
+		sleep_ns(50 * MS);
+		ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT,
+				   NULL));
+		EXPECT_LIVES(self, SLEEPERS + 1);
+	}
+	EXPECT_EQ(0, wait_child(other));
+	EXPECT_LIVES(self, SLEEPERS + 1);
 }
 
 TEST_F(wall, collecting_is_nothing_without_it)

@@ -306,6 +306,173 @@ TEST_F(wall_chains, of_those_who_wake_up_while_they_are_collected)
 	EXPECT_LE((SLEEPERS + 1) * 1000, all);
 }
 
+/**
+ * struct lives - bounds of the ticks of processes that have ended
+ * @least: the least
+ * @most: the most
+ * @ready: from when the process that runs has all of its threads
+ * @ends: it has begun to end by itself, then
+ */
+struct lives {
+	uint64_t least;
+	uint64_t most;
+	uint64_t ready;
+	uint64_t ends;
+};
+
+static struct lives *lives;
+
+static void *execute_something(void *unused __attribute__((unused)))
+{
+	usleep(20000);
+	lives->ends = monotonic_ns();
+	execl("/bin/sleep", "sleep", "0.01", NULL);
+	return NULL;
+}
+
+static void exit_soon(void)
+{
+	usleep(20000);
+	lives->ends = monotonic_ns();
+	_exit(0);
+}
+
+static void execute_soon(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, execute_something, NULL);
+	doze_for_long(NULL);
+}
+
+static void do_nothing(void)
+{
+	doze_for_long(NULL);
+}
+
+/* Half of them sleep all the time, and half of them wake up again and again. */
+static void be_dozers(void (*how)(void))
+{
+	pthread_t thread;
+
+	for (int i = 0; i < SLEEPERS; i++)
+		if (pthread_create(&thread, NULL, i % 2 ? doze_for_long :
+				   doze_long, NULL))
+			_exit(1);
+	lives->ready = monotonic_ns();
+	how();
+}
+
+#define ROUNDS	40
+
+/* Have processes with sleepers end, one after the other. */
+static int have_dozers_that_end(void *how)
+{
+	void (*const function)(void) = (void (*)(void))how;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t begin = monotonic_ns();
+		pid_t pid;
+
+		lives->ready = lives->ends = 0;
+		pid = fork_child();
+		if (!pid)
+			be_dozers(function);
+		if (function == do_nothing) {
+			while (!*(volatile uint64_t *)&lives->ready)
+				usleep(1000);
+			usleep(20000);
+			lives->ends = monotonic_ns();
+			kill(pid, SIGKILL);
+		}
+		wait_child(pid);
+		lives->least += (SLEEPERS + 1) *
+				((lives->ends - lives->ready) / MS);
+		lives->most += (SLEEPERS + 2) *
+			       ((monotonic_ns() - begin) / MS + 2);
+	}
+	return 0;
+}
+
+static void *collect_for_ever(void *fd)
+{
+	while (!ioctl((intptr_t)fd, PROFIL_IOC_WATCH_COLLECT, NULL))
+		;
+	return NULL;
+}
+
+FIXTURE(ends) {
+	struct watch watch;
+	struct child child;
+	struct profil_watch_status status;
+	pthread_t collectors[2];
+};
+
+FIXTURE_VARIANT(ends) {
+	void (*function)(void);
+};
+
+FIXTURE_VARIANT_ADD(ends, by_exit) { .function = exit_soon };
+FIXTURE_VARIANT_ADD(ends, by_exec) { .function = execute_soon };
+FIXTURE_VARIANT_ADD(ends, by_kill) { .function = do_nothing };
+
+FIXTURE_SETUP(ends)
+{
+	struct profil_watch request;
+
+	lives = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, lives);
+	self->child = child_begin(have_dozers_that_end, variant->function);
+	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
+				PROFIL_WATCH_WALL | PROFIL_WATCH_CHAINS |
+				PROFIL_WATCH_CHILDREN);
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	ASSERT_EQ(0, load_own_callers(&self->watch));
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&self->collectors[i], NULL,
+					    collect_for_ever,
+					    (void *)(intptr_t)self->watch.fd));
+}
+
+FIXTURE_TEARDOWN(ends)
+{
+	child_kill(&self->child);
+	watch_end(&self->watch);
+}
+
+/* Each of their ticks is counted once, by whomever. */
+TEST_F(ends, while_they_are_collected_by_two)
+{
+	uint64_t begin = monotonic_ns(), all;
+
+	EXPECT_EQ(0, child_end(&self->child));
+	self->child.pid = -1;
+	self->status = watch_settled(&self->watch, 0);
+	EXPECT_CHAINS(&self->watch, &self->status);
+	EXPECT_EQ(0, self->status.unfollowed_threads);
+	all = self->status.ticks + self->status.blocked + self->status.runnable;
+	TH_LOG("%llu to %llu ticks are due, there are %llu", lives->least,
+	       lives->most, all);
+	EXPECT_LE(lives->least, all + ROUNDS * (SLEEPERS + 1) * 2);
+	EXPECT_GE(lives->most + (monotonic_ns() - begin) / MS + 2, all);
+	EXPECT_LE(0.5 * all, self->status.chains[PROFIL_CHAIN_COMPLETE]);
+}
+
+TEST_F(ends, while_the_watch_is_stopped)
+{
+	child_go(&self->child);
+	usleep(300000);
+	self->status = watch_stop(&self->watch);
+	EXPECT_EQ(PROFIL_STATE_OFF, self->status.state);
+	EXPECT_EQ(0, self->status.asleep_blocked);
+	EXPECT_EQ(0, self->status.asleep_runnable);
+	EXPECT_CHAINS(&self->watch, &self->status);
+	usleep(100000);
+	/* No tick comes later */
+	EXPECT_EQ(self->status.blocked, watch_status(&self->watch).blocked);
+}
+
 /* As long as the mappings change, chains are cut, and no tick is lost. */
 static void *change_mappings(void *unused __attribute__((unused)))
 {

@@ -640,7 +640,8 @@ uint64_t thread_switches(pid_t pid)
 	return sum;
 }
 
-static int nr_threads(pid_t pid)
+/* Number of threads of a process; 0 if there is none. */
+int threads_of(pid_t pid)
 {
 	char path[40], line[100];
 	int nr = 0;
@@ -659,9 +660,9 @@ static int nr_threads(pid_t pid)
 /* Wait until a process has so many threads. Return: 0, or -1 if it takes long. */
 int wait_for_threads(pid_t pid, int nr)
 {
-	for (int i = 0; i < 6000 && nr_threads(pid) != nr; i++)
+	for (int i = 0; i < 6000 && threads_of(pid) != nr; i++)
 		usleep(10000);
-	return nr_threads(pid) == nr ? 0 : -1;
+	return threads_of(pid) == nr ? 0 : -1;
 }
 
 /* The same, and until all of them have slept for a while. */
