@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -281,6 +282,95 @@ TEST_F(tool, waits_of_a_user)
 			  exec->ticks + prf_waits(exec));
 	}
 	EXPECT_EQ(1, found);
+}
+
+#define CGROUPS		"/sys/fs/cgroup"
+#define CGROUP		CGROUPS "/profil_wall"
+
+/* Of those in the cgroup, and of nobody else. */
+TEST_F(tool, waits_of_a_cgroup)
+{
+	pid_t inside, outside;
+	char pid[16];
+	size_t i, found = 0;
+
+	NEED_MODULE();
+	if (getuid() || mkdir(CGROUP, 0755))
+		SKIP(return, "this makes cgroups of version 2");
+	outside = start_server(self);
+	inside = start_server(self);
+	snprintf(pid, sizeof(pid), "%d", inside);
+	EXPECT_EQ(0, write_file(CGROUP "/cgroup.procs", pid));
+	tool_run(&self->run, LIST("--wall", "--duration=1",
+				  "--cgroup=" CGROUP), NULL, NO_OPTIONS);
+	kill(outside, SIGKILL);
+	kill(inside, SIGKILL);
+	waitpid(outside, NULL, 0);
+	waitpid(inside, NULL, 0);
+	/* Its last thread may be on its way out still */
+	for (i = 0; i < 100 && rmdir(CGROUP); i++)
+		usleep(10000);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	EXPECT_ACCOUNT(&self->run.prf);
+	for (i = 0; i < self->run.prf.nr; i++) {
+		const struct prf_exec *exec = &self->run.prf.execs[i];
+
+		EXPECT_EQ(inside, exec->pid);
+		EXPECT_STREQ("/profil_wall", exec->cgroup);
+		found++;
+		EXPECT_LE(9 * (SECOND / self->run.prf.period_ns - CUT),
+			  exec->ticks + prf_waits(exec));
+	}
+	EXPECT_EQ(1, found);
+}
+
+/* Seconds that all threads have had, and that have passed, in the live view */
+static double lives_of(const char *text, double *passed)
+{
+	double lives = 0, seconds, cpus, waits[3];
+
+	*passed = 0;
+	while ((text = strstr(text, " ms in "))) {
+		if (sscanf(text, " ms in %lf s: %lf CPUs, %lf threads runnable, %lf threads blocked, %lf threads idle",
+			   &seconds, &cpus, &waits[0], &waits[1],
+			   &waits[2]) == 5)
+			lives += seconds * (cpus + waits[0] + waits[1] +
+					    waits[2]);
+		*passed += seconds;
+		text++;
+	}
+	return lives;
+}
+
+TEST_F(tool, waits_in_the_live_view)
+{
+	struct timespec before, after;
+	char command[8192], text[8192] = "";
+	double lives, passed;
+	pid_t child;
+	FILE *top;
+
+	NEED_MODULE();
+	child = start_server(self);
+	snprintf(command, sizeof(command),
+		 "%s top --wall -p %d --duration=4 --top=4", self->run.tool,
+		 child);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	top = popen(command, "r");
+	ASSERT_TRUE(top);
+	EXPECT_LT(0, fread(text, 1, sizeof(text) - 1, top));
+	EXPECT_EQ(0, pclose(top));
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	TH_LOG("%.500s", text);
+	EXPECT_TRUE(strstr(text, " futex [blocked]\n"));
+	EXPECT_TRUE(strstr(text, " clock_nanosleep [blocked]\n"));
+	lives = lives_of(text, &passed);
+	EXPECT_LT(3.5, passed);
+	EXPECT_LE(RATHER * 9 * 4, lives);
+	EXPECT_GE(9 * ((after.tv_sec - before.tv_sec) +
+		       (after.tv_nsec - before.tv_nsec) / 1e9) + 1, lives);
 }
 
 TEST_F(tool, waits_in_the_file_of_a_process)
