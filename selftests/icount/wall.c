@@ -6,8 +6,11 @@
  * there is one CPU.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -97,7 +100,7 @@ TEST(a_switch_without_a_tick)
 	struct child other = child_begin(wait_here, NULL);
 
 	EXPECT_GT(20, switch_cost(_metadata, other.pid, "a switch of others"));
-	EXPECT_GT(200 * slack(),
+	EXPECT_GT(120 * slack(),
 		  switch_cost(_metadata, getpid(), "a switch of two threads"));
 	EXPECT_EQ(0, child_end(&other));
 }
@@ -259,6 +262,223 @@ TEST(threads_that_sleep)
 	EXPECT_GT(500, read_ns / SLEEPERS / 2);
 	EXPECT_GT(12500, stop_ns / SLEEPERS / 2);
 	watch_end(&watch);
+}
+
+/* --- a server with idle connections */
+
+#define CONNECTIONS	1000
+#define WINDOW_S	4
+
+static int sockets[CONNECTIONS][2];
+
+static void *serve(void *connection)
+{
+	char byte;
+
+	while (read(*(int *)connection, &byte, 1) == 1)
+		;
+	return NULL;
+}
+
+static int serve_all(void *unused __attribute__((unused)))
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (int i = 0; i < CONNECTIONS; i++)
+		if (pthread_create(&thread, &small, serve, &sockets[i][0]))
+			return 1;
+	pause();
+	return 1;
+}
+
+/* What happens while everybody sleeps */
+struct quiet {
+	double interrupts;
+	uint64_t switches;
+};
+
+static struct quiet window(struct __test_metadata *_metadata, pid_t server,
+			   const char *what, const struct watch *collected)
+{
+	struct quiet quiet;
+
+	usleep(100000);
+	quiet.switches = thread_switches(server);
+	quiet.interrupts = interrupts(0, "");
+	for (int i = 0; i < WINDOW_S; i++) {
+		sleep(1);
+		if (collected)
+			ioctl(collected->fd, PROFIL_IOC_WATCH_COLLECT, NULL);
+	}
+	quiet.interrupts = interrupts(0, "") - quiet.interrupts;
+	quiet.switches = thread_switches(server) - quiet.switches;
+	TH_LOG("%s: %.0f interrupts, %llu switches of the server", what,
+	       quiet.interrupts, (unsigned long long)quiet.switches);
+	return quiet;
+}
+
+/* Nobody is woken, also when it is collected, and no timer runs meanwhile. */
+TEST(a_server_with_idle_connections)
+{
+	const struct rlimit files = { 4 * CONNECTIONS, 4 * CONNECTIONS };
+	struct quiet without, plain, wall, collected;
+	struct profil_watch_status status;
+	struct child server;
+	struct watch watch;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	for (int i = 0; i < CONNECTIONS; i++)
+		ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets[i]));
+	server = child_begin(serve_all, NULL);
+	child_go(&server);
+	ASSERT_EQ(0, wait_for_threads(server.pid, CONNECTIONS + 1));
+	usleep(500000);
+	without = window(_metadata, server.pid, "without a watch", NULL);
+	ASSERT_EQ(0, watch_process(&watch, server.pid, 0));
+	plain = window(_metadata, server.pid, "a watch of CPU time", NULL);
+	watch_end(&watch);
+	ASSERT_EQ(0, watch_process(&watch, server.pid, PROFIL_WATCH_WALL |
+				   PROFIL_WATCH_CHAINS));
+	wall = window(_metadata, server.pid, "a watch of wall-clock time",
+		      NULL);
+	collected = window(_metadata, server.pid,
+			   "the same, collected each second", &watch);
+	status = watch_stop(&watch);
+	EXPECT_SOUND(&watch, &status);
+	EXPECT_LE((CONNECTIONS + 1) * 2 * WINDOW_S * (SECOND / MS - 1),
+		  status.blocked);
+	watch_end(&watch);
+	child_kill(&server);
+	EXPECT_EQ(0, without.switches + plain.switches + wall.switches +
+		     collected.switches);
+	/* Half an interrupt a second is chance */
+	EXPECT_GE(plain.interrupts + WINDOW_S / 2, wall.interrupts);
+	EXPECT_GE(without.interrupts + WINDOW_S / 2, wall.interrupts);
+}
+
+/* --- others, beside requests of a watch of many sleepers */
+
+#define MANY		10000
+
+/* How long a real-time thread has waited for its CPU, at most. */
+static volatile uint64_t latest_ns;
+
+static void *wake_up_in_time(void *unused)
+{
+	struct sched_param param = { .sched_priority = 10 };
+	struct timespec at;
+	uint64_t due, late;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		return "";
+	for (due = monotonic_ns();;) {
+		due += 100 * US;
+		at = (struct timespec) { due / SECOND, due % SECOND };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		late = monotonic_ns() - due;
+		if (late > latest_ns)
+			latest_ns = late;
+		if (late > 100 * US)
+			due += late;
+	}
+	return unused;
+}
+
+static double wait_of_another(void)
+{
+	double ns;
+
+	usleep(1000);
+	ns = latest_ns;
+	latest_ns = 0;
+	return ns / 2;
+}
+
+/* Log how long a request took that began at @before, and check that it has paused. */
+#define EXPECT_SHORT(what, before, longest) do { \
+	double steps = (double)(monotonic_ns() - (before)) / MANY / 2; \
+	double wait = wait_of_another(); \
+	TH_LOG("a %s: %.0f instructions for each sleeper; others wait for %.0f", \
+	       (what), steps, wait); \
+	EXPECT_GT((longest) * slack(), wait); \
+} while (0)
+
+/*
+ * As long as others wait for memory that is allocated, mapped and freed, and no
+ * longer.
+ */
+static double waits_of_memory(struct __test_metadata *_metadata,
+			      struct profil_watch request)
+{
+	struct watch watch;
+	double begin, close;
+
+	/* The number of threads takes the memory of others */
+	request.processes = request.threads * 2;
+	request.flags &= ~PROFIL_WATCH_WALL;
+	request.threads = 0;
+	wait_of_another();
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	begin = wait_of_another();
+	watch_end(&watch);
+	usleep(20000);
+	close = wait_of_another();
+	TH_LOG("a watch of CPU time: others wait for %.0f and %.0f", begin,
+	       close);
+	return begin > close ? begin : close;
+}
+
+TEST(many_threads_that_sleep)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(),
+						    PROFIL_WATCH_WALL |
+						    PROFIL_WATCH_CHAINS);
+	struct profil_watch_status status;
+	pthread_attr_t small;
+	pthread_t thread;
+	struct watch watch;
+	uint64_t before;
+	double memory;
+
+	if (write_file("/proc/sys/kernel/threads-max", "20000"))
+		SKIP(return, "cannot have so many threads");
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (int i = 0; i < MANY; i++)
+		ASSERT_EQ(0, pthread_create(&thread, &small, sleep_forever,
+					    NULL));
+	ASSERT_EQ(0, pthread_create(&thread, &small, wake_up_in_time, NULL));
+	usleep(20000);
+	TH_LOG("without a request, others wait for %.0f", wait_of_another());
+	request.threads = MANY + 2;
+	memory = waits_of_memory(_metadata, request);
+	before = monotonic_ns();
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	EXPECT_SHORT("begin", before, memory + 100000);
+	usleep(20000);
+	before = monotonic_ns();
+	status = watch_status(&watch);
+	EXPECT_SHORT("status", before, 50000);
+	EXPECT_EQ(MANY + 2, status.threads);
+	before = monotonic_ns();
+	ASSERT_EQ(0, ioctl(watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	EXPECT_SHORT("collection", before, 50000);
+	usleep(20000);
+	before = monotonic_ns();
+	ASSERT_EQ(0, ioctl(watch.fd, PROFIL_IOC_WATCH_STOP, NULL));
+	EXPECT_SHORT("stop", before, 50000);
+	status = watch_status(&watch);
+	EXPECT_SOUND(&watch, &status);
+	watch_end(&watch);
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	wait_of_another();
+	before = monotonic_ns();
+	watch_end(&watch);
+	EXPECT_SHORT("close", before, 50000);
 }
 
 TEST_HARNESS_MAIN
