@@ -219,7 +219,8 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 	charged = bytes_charged_for(held);
 	TH_LOG("%d children: %llu KiB in the memfd, %llu KiB charged",
 	       variant->children, held >> 10, charged >> 10);
-	EXPECT_GE(charged + SLACK, held);
+	/* A page that comes just when its process ends, nobody pays for there */
+	EXPECT_TRUE(charged + SLACK >= held || is_linux_before(5, 14));
 
 	/*
 	 * This reads missing pages and so brings them in: count their charges
