@@ -5,6 +5,7 @@
  * The tests watch programs whose calls they know: functions of their own, which
  * spend their time where the last one is.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +26,7 @@
 #include "common.h"
 #include "needs.h"
 #include "numbers.h"
+#include "programs/dso.h"
 #include "watch.h"
 #include "chains.h"
 
@@ -702,6 +704,78 @@ TEST_F(chains, of_files_at_the_same_address)
 	EXPECT_EQ(0, ticks_with_caller(&self->watch, unknown, true));
 	free(callers.table);
 	close(fd);
+}
+
+/* Libraries with other frames, by turns, at the same address. */
+static char libraries[2][4096];
+
+OWN_TEXT(call_library) void call_library(void (*function)(void))
+{
+	uint64_t end = thread_cpu_ns() + WORK_NS / 20;
+
+	while (thread_cpu_ns() < end)
+		function();
+	CALLED();
+}
+
+static int open_by_turns(void *unused)
+{
+	void (*function)(void) = NULL;
+
+	(void)unused;
+	for (int i = 0; i < 20; i++) {
+		void *library = dlopen(libraries[i % 2], RTLD_NOW);
+		const struct library *exported =
+			library ? dlsym(library, "library") : NULL;
+
+		if (!exported || (function && exported->function != function))
+			return 1;
+		function = exported->function;
+		call_library(function);
+		dlclose(library);
+	}
+	return 0;
+}
+
+/* Ticks in a file that a function has called. */
+static uint64_t file_ticks_of(const struct watch *watch, uint32_t object,
+			      const void *caller)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < watch->table->max_buckets; i++) {
+		const struct profil_watch_bucket *bucket =
+			watch_bucket(watch, i);
+
+		if (watch_in_use(bucket) && bucket->object == object &&
+		    bucket->caller != PROFIL_CALLER_UNKNOWN && bucket->caller &&
+		    watch_bucket(watch, bucket->caller - 1)->offset ==
+		    watch_offset(caller) >> watch->table->bucket_shift)
+			sum += bucket->count;
+	}
+	return sum;
+}
+
+TEST_F(chains, of_libraries_that_come_and_go_at_the_same_address)
+{
+	helper_path(libraries[0], sizeof(libraries[0]), "first.so");
+	helper_path(libraries[1], sizeof(libraries[1]), "second.so");
+	begin(_metadata, self, open_by_turns, NULL, 0);
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, load_callers_of(&self->watch, libraries[i]));
+	finish(_metadata, self);
+	for (int i = 0; i < 2; i++) {
+		uint32_t object =
+			watch_find_object(&self->watch,
+					  realpath(libraries[i], NULL));
+		uint64_t called = file_ticks_of(&self->watch, object,
+						START_OF(call_library));
+
+		EXPECT_LT(WORK_NS / MS / 4, called);
+		/* The linker's own functions, when it opens or closes one */
+		EXPECT_GE(called + 2,
+			  watch_ticks(&self->watch, WATCH_ANY, object));
+	}
 }
 
 /* What is mapped stays so, whatever happens to its name. */
