@@ -5,8 +5,7 @@
  * The module cannot be unloaded while any process is profiled, whether or not a
  * descriptor is open, and can be once none is. Its parameters show the values
  * that they have, and reject invalid ones. Leaves the module loaded with the
- * parameters that it had. $PROFIL_KO is the module's file, by default that
- * which modprobe loads; refuse.ko is in the directory of this program.
+ * parameters that it had. refuse.ko is in the directory of this program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,27 +24,9 @@
 
 NEEDS_ROOT;
 
-static char module_path[4096];
-
-/* For a module that is built in, modinfo prints no path. */
-static void find_installed(void)
-{
-	FILE *modinfo = popen("modinfo -n profil 2>/dev/null", "r");
-
-	if (fgets(module_path, sizeof(module_path), modinfo))
-		module_path[strcspn(module_path, "\n")] = '\0';
-	pclose(modinfo);
-}
-
 static void __attribute__((constructor)) need_file(void)
 {
-	const char *path = getenv("PROFIL_KO");
-
-	if (path)
-		snprintf(module_path, sizeof(module_path), "%s", path);
-	else
-		find_installed();
-	need(!access(module_path, R_OK), "profil.ko: set PROFIL_KO to its path");
+	need(!access(profil_file(), R_OK), "profil.ko: set PROFIL_KO to its path");
 }
 
 static uint32_t counter;
@@ -55,40 +36,6 @@ static int start(uint64_t period_ns)
 	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 
 	return set_regions(&region, 1, sizeof(counter), period_ns, 0);
-}
-
-static int load(const char *parameters)
-{
-	return load_file(module_path, parameters);
-}
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "profil", O_NONBLOCK);
-}
-
-/*
- * The kernel frees the profile of a process a little after the process has
- * died.
- */
-static int unload_soon(void)
-{
-	while (unload()) {
-		if (errno != EWOULDBLOCK)
-			return -1;
-		usleep(1000);
-	}
-	return 0;
-}
-
-/* name=value for every parameter, as the module was loaded or changed */
-static void read_parameters(char *parameters, size_t size)
-{
-	FILE *all = popen("cd /sys/module/profil/parameters && grep -H . * | "
-			  "sed 's/:/=/' | tr '\n' ' '", "r");
-
-	parameters[fread(parameters, 1, size - 1, all)] = '\0';
-	pclose(all);
 }
 
 FIXTURE(module) {
@@ -108,9 +55,9 @@ FIXTURE_TEARDOWN(module)
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	if (syscall(SYS_delete_module, "refuse", O_NONBLOCK))
 		EXPECT_EQ(ENOENT, errno);
-	if (unload_soon())
+	if (unload_profil_soon())
 		EXPECT_EQ(ENOENT, errno);
-	EXPECT_EQ(0, load(self->parameters));
+	EXPECT_EQ(0, load_profil(self->parameters));
 	read_parameters(now, sizeof(now));
 	EXPECT_STREQ(self->parameters, now);
 }
@@ -120,9 +67,9 @@ TEST_F(module, is_held_by_a_descriptor)
 	int fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 
 	ASSERT_LE(0, fd);
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	close(fd);
-	EXPECT_EQ(0, unload_soon());
+	EXPECT_EQ(0, unload_profil_soon());
 }
 
 TEST_F(module, is_held_by_a_profile)
@@ -130,11 +77,11 @@ TEST_F(module, is_held_by_a_profile)
 	ASSERT_EQ(0, start(MS));
 	/* No descriptor is open, here or elsewhere. */
 	ASSERT_EQ(0, syscall(SYS_close_range, 3, ~0U, 0));
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	EXPECT_TRUE(burn_ticks(3));
 	EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-	EXPECT_EQ(0, unload_soon());
+	EXPECT_EQ(0, unload_profil_soon());
 	EXPECT_ERROR(ENOENT, start(MS));
 	/* Without a device there is nothing to stop. */
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
@@ -146,14 +93,14 @@ TEST_F(module, is_held_by_a_watch)
 	struct watch watch;
 
 	ASSERT_EQ(0, watch_process(&watch, getpid(), 0));
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	EXPECT_EQ(PROFIL_STATE_OFF, watch_stop(&watch).state);
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	close(watch.fd);
 	watch.fd = -1;
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	watch_end(&watch);
-	EXPECT_EQ(0, unload_soon());
+	EXPECT_EQ(0, unload_profil_soon());
 }
 
 /* Its last ticks, and what it has begun to look up, do not need the module. */
@@ -166,8 +113,8 @@ TEST_F(module, is_not_held_by_what_was_watched)
 		ASSERT_EQ(0, watch_begin(&watch, &request));
 		burn_process_ns(20 * MS);
 		watch_end(&watch);
-		EXPECT_EQ(0, unload_soon());
-		ASSERT_EQ(0, load(self->parameters));
+		EXPECT_EQ(0, unload_profil_soon());
+		ASSERT_EQ(0, load_profil(self->parameters));
 	}
 }
 
@@ -206,10 +153,10 @@ TEST_F(module, is_held_by_a_child)
 		_exit(read(ends[0], &byte, 1) || !burn_ticks(3));
 	}
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	close(ends[1]);
 	EXPECT_EQ(0, wait_child(child));
-	EXPECT_EQ(0, unload_soon());
+	EXPECT_EQ(0, unload_profil_soon());
 }
 
 TEST_F(module, is_not_held_by_the_killed)
@@ -224,10 +171,10 @@ TEST_F(module, is_not_held_by_the_killed)
 		_exit(2);
 	}
 	ASSERT_EQ(child, waitpid(child, NULL, WUNTRACED));
-	EXPECT_ERROR(EWOULDBLOCK, unload());
+	EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 	EXPECT_EQ(0, kill(child, SIGKILL));
 	EXPECT_EQ(-SIGKILL, wait_child(child));
-	EXPECT_EQ(0, unload_soon());
+	EXPECT_EQ(0, unload_profil_soon());
 }
 
 /* Keep starting and stopping profiles until the test kills this process. */
@@ -286,14 +233,14 @@ TEST_F(module, is_loaded_and_unloaded_all_the_time)
 	}
 	/* On a busy host fewer rounds will do. */
 	for (i = 0; i < 100 && (i < 5 || monotonic_ns() < end); i++) {
-		ASSERT_EQ(0, unload_soon());
-		ASSERT_EQ(0, load(self->parameters));
+		ASSERT_EQ(0, unload_profil_soon());
+		ASSERT_EQ(0, load_profil(self->parameters));
 		/* In some rounds a profile runs for certain */
 		if (i % 5)
 			continue;
 		ASSERT_EQ(0, start(MS));
 		EXPECT_TRUE(burn_ticks(1));
-		EXPECT_ERROR(EWOULDBLOCK, unload());
+		EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 		EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	}
 	TH_LOG("%d times", i);
@@ -315,9 +262,9 @@ TEST_F(module, refuses_wrong_parameters)
 	};
 	size_t i;
 
-	ASSERT_EQ(0, unload_soon());
+	ASSERT_EQ(0, unload_profil_soon());
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		EXPECT_ERROR(EINVAL, load(wrong[i]));
+		EXPECT_ERROR(EINVAL, load_profil(wrong[i]));
 		if (!__test_passed(_metadata))
 			TH_LOG("with %s", wrong[i]);
 		EXPECT_NE(0, access(PROFIL_DEVICE, F_OK));
@@ -343,20 +290,20 @@ static int count_in_log(const char *text)
 
 TEST_F(module, names_the_parameter_that_is_out_of_range)
 {
-	ASSERT_EQ(0, unload_soon());
-	EXPECT_ERROR(EINVAL, load("max_regions=65537"));
+	ASSERT_EQ(0, unload_profil_soon());
+	EXPECT_ERROR(EINVAL, load_profil("max_regions=65537"));
 	EXPECT_LT(0, count_in_log("profil: max_regions=65537: must be from 1 to 65536"));
-	EXPECT_ERROR(EINVAL, load("min_period_us=9"));
+	EXPECT_ERROR(EINVAL, load_profil("min_period_us=9"));
 	EXPECT_LT(0, count_in_log("profil: min_period_us=9: must be from 10 to 1000"));
-	EXPECT_ERROR(EINVAL, load("clock=tsc"));
+	EXPECT_ERROR(EINVAL, load_profil("clock=tsc"));
 	EXPECT_LT(0, count_in_log("profil: clock=tsc: must be perf or hrtimer"));
 }
 
 static void load_with(struct __test_metadata *_metadata, const char *parameters,
 		      struct profil_info *info)
 {
-	ASSERT_EQ(0, unload_soon());
-	ASSERT_EQ(0, load(parameters));
+	ASSERT_EQ(0, unload_profil_soon());
+	ASSERT_EQ(0, load_profil(parameters));
 	info->size = sizeof(*info);
 	ASSERT_EQ(0, profil_info(info));
 }

@@ -398,6 +398,33 @@ static int burn(void *unused)
 	return 0;
 }
 
+/*
+ * Tables hold the module while a watch has them; chains that are being found when
+ * the watch ends need neither.
+ */
+TEST_F(unwind, holds_the_module_until_the_watch_ends)
+{
+	char parameters[1000];
+
+	if (access(profil_file(), R_OK))
+		SKIP(return, "needs profil.ko: set PROFIL_KO to its path");
+	read_parameters(parameters, sizeof(parameters));
+	for (int i = 0; i < 3; i++) {
+		struct watch watch;
+
+		watch_end(&self->watch);
+		ASSERT_EQ(0, unload_profil_soon());
+		ASSERT_EQ(0, load_profil(parameters));
+		ASSERT_EQ(0, watch_process(&watch, getpid(),
+					   PROFIL_WATCH_CHAINS));
+		EXPECT_EQ(0, load_own_callers(&watch));
+		burn_process_ns(20 * MS);
+		EXPECT_ERROR(EWOULDBLOCK, unload_profil());
+		EXPECT_LT(0, watch_status(&watch).chains[PROFIL_CHAIN_COMPLETE]);
+		self->watch = watch;
+	}
+}
+
 /* A tick there may look at no mappings, and so has its innermost frame only. */
 TEST(chains_on_preempt_rt)
 {

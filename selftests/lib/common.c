@@ -490,6 +490,58 @@ int load_helper(const char *name, const char *parameters)
 	return load_file(path, parameters);
 }
 
+/*
+ * The file of the module: $PROFIL_KO, or the one that modprobe loads; empty if there
+ * is none. For a module that is built in, modinfo prints no path.
+ */
+const char *profil_file(void)
+{
+	static char path[PATH_MAX];
+	FILE *modinfo;
+
+	if (getenv("PROFIL_KO"))
+		return getenv("PROFIL_KO");
+	modinfo = popen("modinfo -n profil 2>/dev/null", "r");
+	if (fgets(path, sizeof(path), modinfo))
+		path[strcspn(path, "\n")] = '\0';
+	pclose(modinfo);
+	return path;
+}
+
+int load_profil(const char *parameters)
+{
+	return load_file(profil_file(), parameters);
+}
+
+int unload_profil(void)
+{
+	return syscall(SYS_delete_module, "profil", O_NONBLOCK);
+}
+
+/*
+ * The kernel frees the profile of a process a little after the process has
+ * died.
+ */
+int unload_profil_soon(void)
+{
+	while (unload_profil()) {
+		if (errno != EWOULDBLOCK)
+			return -1;
+		usleep(1000);
+	}
+	return 0;
+}
+
+/* name=value for every parameter, as the module was loaded or changed */
+void read_parameters(char *parameters, size_t size)
+{
+	FILE *all = popen("cd /sys/module/profil/parameters && grep -H . * | "
+			  "sed 's/:/=/' | tr '\n' ' '", "r");
+
+	parameters[fread(parameters, 1, size - 1, all)] = '\0';
+	pclose(all);
+}
+
 /* Write a kernel parameter; -1 and errno if the kernel rejects the value. */
 int write_file(const char *path, const char *text)
 {
