@@ -75,7 +75,8 @@
  * When the request returns, no more ticks come into the table. It waits for the
  * last ones (@pending of the stats), a quarter of a second or little more. With
  * PROFIL_WATCH_WALL it first counts the waits that go on, as
- * PROFIL_IOC_WATCH_COLLECT does.
+ * PROFIL_IOC_WATCH_COLLECT does. If another task just does that, it waits; a fatal
+ * signal ends this, with EINTR, and the watch goes on.
  *
  * PROFIL_IOC_WATCH_UNWIND (struct profil_watch_unwind): load a table that finds
  * the callers in code of a file, for the watch of this open file, which counts
