@@ -130,10 +130,10 @@ TEST_F(module, is_not_held_by_threads_that_wait)
 					   PROFIL_WATCH_WALL));
 		usleep(20000);
 		ASSERT_EQ(0, ioctl(watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
-		EXPECT_ERROR(EWOULDBLOCK, unload());
+		EXPECT_ERROR(EWOULDBLOCK, unload_profil());
 		watch_end(&watch);
-		EXPECT_EQ(0, unload_soon());
-		ASSERT_EQ(0, load(self->parameters));
+		EXPECT_EQ(0, unload_profil_soon());
+		ASSERT_EQ(0, load_profil(self->parameters));
 	}
 	child_kill(&child);
 }
