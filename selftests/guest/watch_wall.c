@@ -932,7 +932,8 @@ static void *return_at_once(void *unused __attribute__((unused)))
 	return NULL;
 }
 
-static void *create_some_more(void *unused __attribute__((unused)))
+/* @done: shared, counts those that have created all of theirs */
+static void *create_some_more(void *done)
 {
 	pthread_t thread;
 
@@ -945,15 +946,16 @@ static void *create_some_more(void *unused __attribute__((unused)))
 		if (pthread_create(&thread, NULL, sleep_forever, NULL))
 			return NULL;
 	}
+	__atomic_add_fetch((int *)done, 1, __ATOMIC_RELEASE);
 	return sleep_forever(NULL);
 }
 
-static int create_all_the_time(void *unused __attribute__((unused)))
+static int create_all_the_time(void *done)
 {
 	pthread_t thread;
 
 	for (int i = 0; i < CREATORS; i++)
-		if (pthread_create(&thread, NULL, create_some_more, NULL))
+		if (pthread_create(&thread, NULL, create_some_more, done))
 			return 1;
 	return never(NULL);
 }
@@ -962,18 +964,25 @@ static int create_all_the_time(void *unused __attribute__((unused)))
 TEST_F(wall, that_begins_while_threads_come_and_go)
 {
 	enum { ALL = 1 + CREATORS + CREATORS * STAYING };
+	int *done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	ASSERT_NE(MAP_FAILED, done);
 	for (int i = 0; i < 8; i++) {
 		uint64_t begin, before;
 		int tries = 600;
 
-		self->child = child_begin(create_all_the_time, NULL);
+		*done = 0;
+		self->child = child_begin(create_all_the_time, done);
 		child_go(&self->child);
 		/* Each time, some more are there already */
 		while (threads_of(self->child.pid) < 1 + i * ALL / 10)
 			sched_yield();
 		ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
 					   PROFIL_WATCH_WALL));
+		/* It may have as many before, and then others */
+		while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < CREATORS)
+			sleep_ns(MS);
 		ASSERT_EQ(0, wait_for_threads(self->child.pid, ALL));
 		/* Entries of those that have ended are free some time later */
 		while (watch_status(&self->watch).threads > ALL && --tries)
