@@ -36,7 +36,7 @@ extern const char __executable_start, etext;
  */
 #define OWN_TEXT(name) \
 	extern const char __start_text_##name[], __stop_text_##name[]; \
-	__attribute__((noinline, section("text_" #name)))
+	__attribute__((noipa, section("text_" #name)))
 #define START_OF(name)	__start_text_##name
 #define END_OF(name)	__stop_text_##name
 
