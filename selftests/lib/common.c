@@ -409,11 +409,16 @@ int pin_to(int processor)
 /* fork(), but the child dies with its parent, for example when a test fails. */
 pid_t fork_child(void)
 {
+	pid_t parent = getpid();
 	pid_t child = fork();
 
-	if (!child)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return child;
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It may have ended before; 0: it is in another PID namespace */
+	if (getppid() != parent && getppid())
+		_exit(99);
+	return 0;
 }
 
 /* Wait for a child. Return: its exit status, or minus the signal it died of. */
