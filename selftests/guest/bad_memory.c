@@ -639,6 +639,9 @@ TEST_F(bad_memory, memory_of_a_device)
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 }
 
+/* Where the instructions of a program begin */
+extern const char _init;
+
 /*
  * Count in four counters with @extra bytes behind them. All ticks in the text
  * go to the counter @counter, which is behind the last one if it is 4; all
@@ -652,7 +655,7 @@ static void count_in(struct __test_metadata *_metadata, unsigned char *counters,
 		{
 			.base = (uintptr_t)counters,
 			.size = 4 * width + extra,
-			.offset = (uintptr_t)&__executable_start -
+			.offset = (uintptr_t)&_init -
 				  counter * 32768UL * width,
 			.scale = 2,
 		},
@@ -671,7 +674,7 @@ TEST_F(bad_memory, not_a_byte_beside_the_counters)
 	unsigned char *page = map(PAGE, MAP_PRIVATE);
 	unsigned int width, extra, i;
 
-	ASSERT_GT(0x10000, &etext - &__executable_start);
+	ASSERT_GT(0x10000, &etext - &_init);
 	for (width = 2; width <= 8; width *= 2)
 		for (extra = 0; extra < width; extra++) {
 			unsigned int first = PAGE - 5 * width;
