@@ -354,9 +354,9 @@ TEST(a_server_with_idle_connections)
 	child_kill(&server);
 	EXPECT_EQ(0, without.switches + plain.switches + wall.switches +
 		     collected.switches);
-	/* Half an interrupt a second is chance */
-	EXPECT_GE(plain.interrupts + WINDOW_S / 2, wall.interrupts);
-	EXPECT_GE(without.interrupts + WINDOW_S / 2, wall.interrupts);
+	/* The kernel has some of its own; one for each connection is far more */
+	EXPECT_GE(plain.interrupts + CONNECTIONS / 20, wall.interrupts);
+	EXPECT_GE(without.interrupts + CONNECTIONS / 20, wall.interrupts);
 }
 
 /* --- others, beside requests of a watch of many sleepers */
