@@ -774,22 +774,26 @@ TEST_F(group, that_is_frozen)
 TEST_F(group, whose_process_has_a_watch_of_its_own)
 {
 	struct profil_watch_status status;
+	int readings = READINGS;
+	uint64_t begun, least, most;
 	struct watch other;
-	uint64_t least;
 
 	self->child = child_begin(sleep_often, NULL);
 	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
 	begin_group(_metadata, self);
 	ASSERT_EQ(0, watch_process(&other, self->child.pid,
 				   PROFIL_WATCH_WALL));
-	least = monotonic_ns();
+	begun = monotonic_ns();
 	child_go(&self->child);
 	sleep_ns(300 * MS);
 	EXPECT_LIVES(self, 1);
-	least = (monotonic_ns() - least) / MS;
-	status = watch_status(&other);
+	do {
+		least = (monotonic_ns() - begun) / MS;
+		status = watch_status(&other);
+		most = all_ticks(&status) + status.pending + CUT;
+	} while (most < least && --readings);
 	log_status(_metadata, &status);
-	EXPECT_LE(least, all_ticks(&status) + CUT);
+	EXPECT_LE(least, most);
 	EXPECT_GE((monotonic_ns() - self->since.shortest) / MS + CUT,
 		  all_ticks(&status));
 	watch_end(&other);
