@@ -1489,7 +1489,7 @@ static int collect_watch(void *argument)
 	return 0;
 }
 
-/* What the watch may see is what its creator may, whoever collects. */
+/* What the watch may see is what its creator may, no matter who collects. */
 TEST(a_descriptor_of_somebody_else_collects_waits)
 {
 	struct child target = target_begin(&root, burn_a_little, NULL);

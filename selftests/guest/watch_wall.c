@@ -879,9 +879,12 @@ TEST_F(wall, of_more_threads_than_there_is_room_for)
 	EXPECT_LE(2 * 400, waits_in(&self->watch, SYS_pause));
 }
 
-/* Of a process that has its threads already, all of which sleep. */
+/*
+ * Of a process that has its threads already, all of which sleep. @room: for so
+ * many; 0: the default
+ */
 static void begin_with_sleepers(struct __test_metadata *_metadata,
-				FIXTURE_DATA(wall) *self)
+				FIXTURE_DATA(wall) *self, unsigned int room)
 {
 	struct profil_watch request;
 
@@ -890,6 +893,7 @@ static void begin_with_sleepers(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
 	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
 				PROFIL_WATCH_WALL);
+	request.threads = room;
 	self->since.longest = monotonic_ns();
 	ASSERT_EQ(0, watch_begin(&self->watch, &request));
 	self->since.shortest = monotonic_ns();
@@ -897,17 +901,7 @@ static void begin_with_sleepers(struct __test_metadata *_metadata,
 
 TEST_F(wall, of_more_threads_than_there_is_room_for_at_the_begin)
 {
-	struct profil_watch request;
-
-	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
-	child_go(&self->child);
-	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
-	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
-				PROFIL_WATCH_WALL);
-	request.threads = 3;
-	self->since.longest = monotonic_ns();
-	ASSERT_EQ(0, watch_begin(&self->watch, &request));
-	self->since.shortest = monotonic_ns();
+	begin_with_sleepers(_metadata, self, 3);
 	sleep_ns(100 * MS);
 	EXPECT_LIVES(self, 3);
 	EXPECT_EQ(3, self->status.threads);
@@ -920,14 +914,14 @@ TEST_F(wall, of_more_threads_than_there_is_room_for_at_the_begin)
  */
 TEST_F(wall, of_threads_that_there_are_already)
 {
-	begin_with_sleepers(_metadata, self);
+	begin_with_sleepers(_metadata, self, 0);
 	sleep_ns(300 * MS);
 	EXPECT_LIVES(self, SLEEPERS + 1);
 	EXPECT_EQ(SLEEPERS + 1, self->status.threads);
 	EXPECT_EQ(0, self->status.asleep_runnable);
 }
 
-/* Some end at once, and others stay; until the process is told to stop. */
+/* Some end at once, and others stay. */
 #define CREATORS	4
 #define STAYING		100
 
@@ -1117,7 +1111,7 @@ TEST_F(wall, is_collected)
 {
 	struct profil_watch_status status = { .size = sizeof(status) };
 
-	begin_with_sleepers(_metadata, self);
+	begin_with_sleepers(_metadata, self, 0);
 	sleep_ns(300 * MS);
 	self->status = watch_status(&self->watch);
 	EXPECT_LE((SLEEPERS + 1) * 200, self->status.asleep_blocked);
@@ -1151,7 +1145,7 @@ TEST_F(wall, is_collected_at_a_stop)
 {
 	uint64_t least, most;
 
-	begin_with_sleepers(_metadata, self);
+	begin_with_sleepers(_metadata, self, 0);
 	sleep_ns(300 * MS);
 	least = (monotonic_ns() - self->since.shortest) / MS;
 	self->status = watch_stop(&self->watch);
@@ -1237,7 +1231,7 @@ static int watch_too(pid_t pid)
 	return watch_fault(&watch, &status) ? 5 : 0;
 }
 
-/* Root and the user of the process; each has all ticks, whoever collects. */
+/* Root and the process's user: each has all ticks, no matter who collects. */
 TEST_F(wall, of_two_users)
 {
 	pid_t other;
