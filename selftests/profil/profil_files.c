@@ -66,15 +66,15 @@ TEST_F(tool, file_for_each_process)
 	EXPECT_EQ(0, files[child].exit_code);
 	both = function_of(self->run.said, "often", 0);
 	of = function_of(self->run.said, "often", 1);
-	EXPECT_CHANCE("in the parent",
-		      ticks_between(&files[parent].execs[0],
-				    self->run.program, of.start, of.end),
-		      of.ns / files[0].period_ns, of.ns / files[0].period_ns);
+	EXPECT_DUE("in the parent", &files[parent].execs[0],
+		   ticks_between(&files[parent].execs[0], self->run.program,
+				 of.start, of.end),
+		   of.ns / files[0].period_ns);
 	of.ns = both.ns - of.ns;
-	EXPECT_CHANCE("in the child",
-		      ticks_between(&files[child].execs[0],
-				    self->run.program, of.start, of.end),
-		      of.ns / files[0].period_ns, of.ns / files[0].period_ns);
+	EXPECT_DUE("in the child", &files[child].execs[0],
+		   ticks_between(&files[child].execs[0], self->run.program,
+				 of.start, of.end),
+		   of.ns / files[0].period_ns);
 	prf_free(&files[0]);
 	prf_free(&files[1]);
 }
@@ -464,9 +464,8 @@ TEST_F(tool, code_made_at_run_time)
 	for (i = 0; i < exec->nr && exec->dsos[i].kind != PRF_ANONYMOUS; i++)
 		;
 	ASSERT_LT(i, exec->nr);
-	EXPECT_CHANCE("code", prf_dso_ticks(&exec->dsos[i]),
-		      code.ns / self->run.prf.period_ns,
-		      code.ns / self->run.prf.period_ns);
+	EXPECT_DUE("code", exec, prf_dso_ticks(&exec->dsos[i]),
+		   code.ns / self->run.prf.period_ns);
 }
 
 /* A list that somebody else may have written does not count. */

@@ -94,7 +94,7 @@ TEST_F(tool, many)
 	ASSERT_LE(1, self->run.prf.nr);
 	due = function_of(self->run.said, "copies", 0).ns /
 		self->run.prf.period_ns;
-	EXPECT_DUE("in copies",
+	EXPECT_DUE("in copies", &self->run.prf.execs[0],
 		   ticks_between(&self->run.prf.execs[0], "profil_copy.", 0,
 				 UINT64_MAX), due);
 }

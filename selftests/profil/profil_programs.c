@@ -99,10 +99,10 @@ TEST_F(tool, opens_what_is_not_to_be_read)
 	ASSERT_EQ(1, self->run.prf.nr);
 	EXPECT_SUM(&self->run.prf.execs[0]);
 	of = function_of(self->run.said, "first", 0);
-	EXPECT_CHANCE("first", ticks_between(&self->run.prf.execs[0], LIBRARY,
-					     0, UINT64_MAX),
-		      of.ns / self->run.prf.period_ns,
-		      of.ns / self->run.prf.period_ns);
+	EXPECT_DUE("first", &self->run.prf.execs[0],
+		   ticks_between(&self->run.prf.execs[0], LIBRARY, 0,
+				 UINT64_MAX),
+		   of.ns / self->run.prf.period_ns);
 }
 
 /*

@@ -112,8 +112,9 @@ TEST_F(tool, programs)
 	other = function_of(self->run.said, "often", 1);
 	EXPECT_EQ(one.start, other.start);
 	due = (one.ns + other.ns) / self->run.prf.period_ns;
-	EXPECT_CHANCE("often", ticks_between(exec, self->run.program, one.start,
-					     one.end), due, due);
+	EXPECT_DUE("often", exec,
+		   ticks_between(exec, self->run.program, one.start, one.end),
+		   due);
 }
 
 /* Another program has an exec of its own. */
