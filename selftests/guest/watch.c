@@ -575,11 +575,16 @@ FIXTURE(table) {
 	struct watch watch;
 };
 
-FIXTURE_SETUP(table)
+static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(table) *self)
 {
 	self->child = child_begin(burn_100_ms, NULL);
 	ASSERT_LT(0, self->child.pid);
 	ASSERT_EQ(0, watch_process(&self->watch, self->child.pid, 0));
+}
+
+FIXTURE_SETUP(table)
+{
+	begin(_metadata, self);
 }
 
 FIXTURE_TEARDOWN(table)
@@ -703,19 +708,23 @@ TEST_F(table, is_alive)
 
 TEST_F(table, has_all_ticks_of_a_process)
 {
-	struct profil_watch_status status;
+	struct profil_watch_status status = { 0 };
 	const struct profil_watch_image *image;
 
-	child_go(&self->child);
-	EXPECT_EQ(0, child_end(&self->child));
-	self->child.pid = -1;
-	status = watch_settled(&self->watch, 0);
-	EXPECT_EQ(0, status.processes);
-	EXPECT_SOUND(&self->watch, &status);
-	EXPECT_WATCH_TICKS(&status);
-	EXPECT_RESOLVED(&status);
-	EXPECT_EQ(0, status.coarse);
-	EXPECT_LT(0, status.counted);
+	UNTIL_WORK_COVERED(100 * MS, status.cpu_time_ns) {
+		child_kill(&self->child);
+		watch_end(&self->watch);
+		begin(_metadata, self);
+		EXPECT_EQ(0, child_end(&self->child));
+		self->child.pid = -1;
+		status = watch_settled(&self->watch, 0);
+		EXPECT_EQ(0, status.processes);
+		EXPECT_SOUND(&self->watch, &status);
+		EXPECT_WATCH_TICKS(&status);
+		EXPECT_RESOLVED(&status);
+		EXPECT_EQ(0, status.coarse);
+		EXPECT_LT(0, status.counted);
+	}
 	EXPECT_WORK_COVERED(100 * MS, status.cpu_time_ns);
 	/* Another process that ran the same program as before */
 	image = watch_image(&self->watch, 1);

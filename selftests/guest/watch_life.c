@@ -109,6 +109,7 @@ static struct profil_watch_status live(struct __test_metadata *_metadata,
 	struct profil_watch_status status;
 
 	ASSERT_LT(0, child.pid);
+	watch_end(watch);
 	ASSERT_EQ(0, watch_process(watch, child.pid, flags));
 	EXPECT_EQ(0, child_end(&child));
 	/* Children that are the test's own by CLONE_PARENT */
@@ -189,8 +190,10 @@ TEST_F(kind_of_child, is_watched_if_asked_for)
 {
 	const struct profil_watch_image *image;
 
-	self->status = live(_metadata, &self->watch, PROFIL_WATCH_CHILDREN,
-			    clone_and_wait, (void *)variant->flags);
+	UNTIL_WORK_COVERED(WORK_NS, self->status.cpu_time_ns)
+		self->status = live(_metadata, &self->watch,
+				    PROFIL_WATCH_CHILDREN, clone_and_wait,
+				    (void *)variant->flags);
 	EXPECT_LT(SHOWS, self->status.ticks);
 	EXPECT_WORK_COVERED(WORK_NS, self->status.cpu_time_ns);
 	image = watch_image(&self->watch, 1);
@@ -253,7 +256,9 @@ static int burn_in_threads(void *unused)
 
 TEST_F(life, of_threads)
 {
-	self->status = live(_metadata, &self->watch, 0, burn_in_threads, NULL);
+	UNTIL_WORK_COVERED(4 * WORK_NS, self->status.cpu_time_ns)
+		self->status = live(_metadata, &self->watch, 0,
+				    burn_in_threads, NULL);
 	EXPECT_WORK_COVERED(4 * WORK_NS, self->status.cpu_time_ns);
 	EXPECT_EQ(1, watch_image(&self->watch, 1)->processes);
 }
@@ -436,12 +441,15 @@ static int burn_then_execute(void *unused)
 
 TEST_F(life, of_a_program_that_executes_another)
 {
-	const struct profil_watch_image *before, *after;
+	const struct profil_watch_image *before, *after = NULL;
 
-	self->status = live(_metadata, &self->watch, 0, burn_then_execute, NULL);
-	ASSERT_EQ(3, self->status.images);
+	UNTIL_WORK_COVERED(WORK_NS, after ? after->cpu_time_ns : 0) {
+		self->status = live(_metadata, &self->watch, 0,
+				    burn_then_execute, NULL);
+		ASSERT_EQ(3, self->status.images);
+		after = watch_image(&self->watch, 2);
+	}
 	before = watch_image(&self->watch, 1);
-	after = watch_image(&self->watch, 2);
 	EXPECT_LT(SHOWS, image_ticks(before));
 	EXPECT_LT(SHOWS, image_ticks(after));
 	EXPECT_WORK_COVERED(WORK_NS, after->cpu_time_ns);
@@ -510,11 +518,14 @@ static int spawn_three(void *unused)
 
 TEST_F(life, of_one_program_is_one_image)
 {
-	const struct profil_watch_image *image;
+	const struct profil_watch_image *image = NULL;
 
-	self->status = live(_metadata, &self->watch, PROFIL_WATCH_CHILDREN, spawn_three, NULL);
-	ASSERT_EQ(3, self->status.images);
-	image = watch_image(&self->watch, 2);
+	UNTIL_WORK_COVERED(3 * WORK_NS, image ? image->cpu_time_ns : 0) {
+		self->status = live(_metadata, &self->watch,
+				    PROFIL_WATCH_CHILDREN, spawn_three, NULL);
+		ASSERT_EQ(3, self->status.images);
+		image = watch_image(&self->watch, 2);
+	}
 	EXPECT_LT(3 * SHOWS, image_ticks(image));
 	EXPECT_EQ(3, image->processes);
 	EXPECT_WORK_COVERED(3 * WORK_NS, image->cpu_time_ns);

@@ -133,7 +133,7 @@ struct function function_of(const char *said, const char *name, int skip);
 	EXPECT_EQ((exec)->ticks, (exec)->counted + (exec)->clipped + \
 		  (exec)->outside + (exec)->lost + (exec)->left_out + \
 		  (exec)->coarse + (exec)->unresolved); \
-	EXPECT_CHANCE("ticks", (exec)->ticks, due, due); \
+	EXPECT_TICKS_DUE((exec)->ticks, due); \
 } while (0)
 
 #endif /* SELFTESTS_TOOL_H */

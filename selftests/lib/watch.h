@@ -101,7 +101,7 @@ const char *watch_fault(const struct watch *watch,
 #define EXPECT_WATCH_TICKS(status) do { \
 	double due = (double)(status)->cpu_time_ns / (status)->period_ns; \
 	EXPECT_WATCH_CONSERVED(status); \
-	EXPECT_CHANCE("ticks", (status)->ticks, due, due); \
+	EXPECT_TICKS_DUE((status)->ticks, due); \
 } while (0)
 
 /**
