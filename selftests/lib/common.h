@@ -88,6 +88,8 @@ void __attribute__((noreturn)) stand_still(void *loop);
 int pin_to(int processor);
 pid_t fork_child(void);
 int wait_child(pid_t child);
+int threads_of(pid_t pid);
+int wait_for_threads(pid_t pid, int nr);
 void helper_path(char *path, size_t size, const char *name);
 int load_file(const char *path, const char *parameters);
 int load_helper(const char *name, const char *parameters);

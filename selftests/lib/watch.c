@@ -640,32 +640,7 @@ uint64_t thread_switches(pid_t pid)
 	return sum;
 }
 
-/* Number of threads of a process; 0 if there is none. */
-int threads_of(pid_t pid)
-{
-	char path[40], line[100];
-	int nr = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Threads: %d", &nr) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return nr;
-}
-
-/* Wait until a process has so many threads. Return: 0, or -1 if it takes long. */
-int wait_for_threads(pid_t pid, int nr)
-{
-	for (int i = 0; i < 6000 && threads_of(pid) != nr; i++)
-		usleep(10000);
-	return threads_of(pid) == nr ? 0 : -1;
-}
-
-/* The same, and until all of them have slept for a while. */
+/* Wait for so many threads, and until all of them have slept for a while. */
 int wait_for_sleepers(pid_t pid, int nr)
 {
 	uint64_t before;

@@ -120,8 +120,6 @@ void child_go(struct child *child);
 int child_end(struct child *child);
 int run_children(int nr, const int pipe_ends[2]);
 int child_kill(struct child *child);
-int threads_of(pid_t pid);
-int wait_for_threads(pid_t pid, int nr);
 int wait_for_sleepers(pid_t pid, int nr);
 uint64_t thread_switches(pid_t pid);
 

@@ -9,7 +9,8 @@
  *
  * sleep	sleep for 300 ms, in clock_nanosleep()
  * compute	use 300 ms of CPU time
- * pipe		read from a pipe into which a thread writes 300 ms later
+ * pipe		read from a pipe into which a thread writes when it has slept
+ *		for 300 ms since
  * idle		sleep for 1500 ms
  * serve	like a server: 8 threads wait for work, which one gets each 20 ms,
  *		and then takes 5 ms; for ever
@@ -20,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,8 +56,25 @@ static void compute_ms(unsigned int ms)
 		;
 }
 
+/* Wait until the first thread is in read() and has left its CPU. */
+static void wait_for_reader(void)
+{
+	char path[60], call[200] = "";
+	int nr = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", getpid());
+	while (sscanf(call, "%d", &nr) != 1 || nr != SYS_read) {
+		file = fopen(path, "r");
+		if (!file || !fgets(call, sizeof(call), file))
+			_exit(99);
+		fclose(file);
+	}
+}
+
 static void *write_later(void *pipe)
 {
+	wait_for_reader();
 	sleep_ms(WAIT_MS);
 	return write(((int *)pipe)[1], "", 1) == 1 ? pipe : NULL;
 }
