@@ -420,7 +420,7 @@ TEST_F(life, of_one_who_stays_when_its_work_is_done)
 
 	ASSERT_EQ(0, watch_process(&self->watch, child.pid, 0));
 	child_go(&child);
-	ASSERT_EQ(child.pid, waitpid(child.pid, NULL, WUNTRACED));
+	ASSERT_EQ(0, child_wait_stopped(&child));
 	self->status = watch_settled(&self->watch, 1);
 	EXPECT_LT(SHOWS, self->status.counted);
 	EXPECT_EQ(0, self->status.unresolved);

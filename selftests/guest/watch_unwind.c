@@ -46,8 +46,9 @@ FIXTURE_SETUP(unwind)
 	ASSERT_EQ(0, mount("profil", PLACE, "tmpfs", 0, NULL));
 	self->code = make_code(CODE);
 	ASSERT_LE(0, self->code);
+	/* Its program is no new object: it runs no more */
 	self->child = child_begin(wait_for_signal, NULL);
-	child_go(&self->child);
+	ASSERT_EQ(0, child_hold(&self->child));
 	self->callers = make_rule(some_rule, 1);
 	ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
 				   PROFIL_WATCH_CHAINS));

@@ -586,14 +586,35 @@ struct child child_begin(int (*work)(void *argument), void *argument)
 }
 
 /*
+ * Wait until a child with one thread has stopped and has left its CPU: later than
+ * waitpid() tells, but before the kernel says what system call it is in.
+ */
+int child_wait_stopped(const struct child *child)
+{
+	char path[40], call[200] = "running";
+
+	if (waitpid(child->pid, NULL, WUNTRACED) != child->pid)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/syscall", child->pid);
+	while (!strncmp(call, "running", strlen("running"))) {
+		FILE *file = fopen(path, "r");
+		bool is_read = file && fgets(call, sizeof(call), file);
+
+		if (file)
+			fclose(file);
+		if (!is_read)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * Stop a child until child_go(), so that it uses no CPU time on its way to
  * where it waits.
  */
 int child_hold(const struct child *child)
 {
-	if (kill(child->pid, SIGSTOP))
-		return -1;
-	return waitpid(child->pid, NULL, WUNTRACED) == child->pid ? 0 : -1;
+	return kill(child->pid, SIGSTOP) ? -1 : child_wait_stopped(child);
 }
 
 /*

@@ -115,6 +115,7 @@ struct child {
 };
 
 struct child child_begin(int (*work)(void *argument), void *argument);
+int child_wait_stopped(const struct child *child);
 int child_hold(const struct child *child);
 void child_go(struct child *child);
 int child_end(struct child *child);
