@@ -675,6 +675,15 @@ int wait_for_sleepers(pid_t pid, int nr)
 	return 0;
 }
 
+/* It has ended, but child_end() or child_kill() still has to wait for it. */
+bool child_has_ended(const struct child *child)
+{
+	siginfo_t ended = { 0 };
+
+	return waitid(P_PID, child->pid, &ended, WEXITED | WNOHANG | WNOWAIT) ||
+	       ended.si_pid;
+}
+
 /* Let the child work, if it does not yet, and wait for its end. */
 int child_end(struct child *child)
 {

@@ -118,6 +118,7 @@ struct child child_begin(int (*work)(void *argument), void *argument);
 int child_wait_stopped(const struct child *child);
 int child_hold(const struct child *child);
 void child_go(struct child *child);
+bool child_has_ended(const struct child *child);
 int child_end(struct child *child);
 int run_children(int nr, const int pipe_ends[2]);
 int child_kill(struct child *child);
