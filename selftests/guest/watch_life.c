@@ -591,12 +591,24 @@ TEST_F(life, in_a_storm_of_execs)
 #define BOMB		60
 #define ROOM		16
 
-static int explode(void *pipe_ends)
+/**
+ * struct bomb - pipes to a process with many children
+ * @end: for the children to end, when the test has closed it
+ * @room: for a byte when there is room for other children
+ */
+struct bomb {
+	int end[2];
+	int room[2];
+};
+
+static int explode(void *argument)
 {
-	if (run_children(BOMB, pipe_ends))
+	const struct bomb *bomb = argument;
+	char byte;
+
+	if (run_children(BOMB, bomb->end) ||
+	    read(bomb->room[0], &byte, 1) != 1)
 		return 1;
-	/* There is room again */
-	usleep(200000);
 	return spawn("burn");
 }
 
@@ -604,10 +616,11 @@ TEST_F(life, of_more_children_than_there_is_room_for)
 {
 	struct profil_watch request;
 	struct child child;
-	int ends[2];
+	struct bomb bomb;
 
-	ASSERT_EQ(0, pipe(ends));
-	child = child_begin(explode, ends);
+	ASSERT_EQ(0, pipe(bomb.end));
+	ASSERT_EQ(0, pipe(bomb.room));
+	child = child_begin(explode, &bomb);
 	request = watch_request(PROFIL_WATCH_PROCESS, child.pid,
 				PROFIL_WATCH_CHILDREN);
 	request.processes = ROOM;
@@ -616,8 +629,10 @@ TEST_F(life, of_more_children_than_there_is_room_for)
 	while (watch_status(&self->watch).unfollowed < BOMB - (ROOM - 1))
 		usleep(1000);
 	EXPECT_EQ(ROOM, watch_status(&self->watch).processes);
-	close(ends[0]);
-	close(ends[1]);
+	close(bomb.end[0]);
+	close(bomb.end[1]);
+	EXPECT_EQ(1, watch_settled(&self->watch, 1).processes);
+	ASSERT_EQ(1, write(bomb.room[1], "", 1));
 	EXPECT_EQ(0, child_end(&child));
 	self->status = watch_settled(&self->watch, 0);
 	EXPECT_EQ(0, self->status.processes);
