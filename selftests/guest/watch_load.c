@@ -339,43 +339,63 @@ static uint32_t place_of(uintptr_t code, uint32_t image)
 	return (hash * 0x61c8864680b583ebULL >> 32) * (PLACES - 1) >> 32;
 }
 
+/* For ever: what comes late is at one place, and leaves out others. */
 static int spin_where_buckets_collide(void *unused)
 {
 	char *code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *chosen[COLLIDING];
 	int nr = 0;
 
 	(void)unused;
 	if (code == MAP_FAILED)
 		return 1;
-	for (char *at = code; at < code + CODE_BYTES; at += 1 << SHIFT) {
+	for (char *at = code; nr < COLLIDING; at += 1 << SHIFT) {
+		if (at >= code + CODE_BYTES)
+			return 2;
 		if (place_of((uintptr_t)at, 1) != PLACES / 2)
 			continue;
 		memcpy(at, spin_code, spin_code_size);
 		__builtin___clear_cache(at, at + spin_code_size);
-		spin_ns(at, 4 * MS);
-		if (++nr == COLLIDING)
-			return 0;
+		chosen[nr++] = at;
 	}
-	return 2;
+	for (int i = 0;; i = (i + 1) % COLLIDING)
+		spin_ns(chosen[i], 4 * MS);
+}
+
+static uint32_t used_places(const struct watch *watch)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < PLACES; i++)
+		used += watch_in_use(watch_bucket(watch, i)) &&
+			watch_bucket(watch, i)->image == 1 &&
+			watch_bucket(watch, i)->object ==
+				PROFIL_OBJECT_ANONYMOUS;
+	return used;
 }
 
 TEST_F(full, of_no_places_that_a_user_has_chosen)
 {
-	const struct profil_watch sizes = {
-		.buckets = PLACES, .bucket_shift = SHIFT,
-	};
-	uint32_t used = 0;
+	struct child child = child_begin(spin_where_buckets_collide, NULL);
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    child.pid, 0);
+	uint64_t end = monotonic_ns() + 60 * SECOND;
 
-	self->status = fill(_metadata, &self->watch, &sizes,
-			    spin_where_buckets_collide);
+	request.buckets = PLACES;
+	request.bucket_shift = SHIFT;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	child_go(&child);
+	while (used_places(&self->watch) <= COLLIDING * 0.9 &&
+	       !watch_status(&self->watch).coarse && monotonic_ns() < end)
+		usleep(10000);
+	EXPECT_EQ(-SIGKILL, child_kill(&child));
+	self->status = watch_settled(&self->watch, 0);
 	EXPECT_EQ(0, self->status.coarse);
-	for (uint32_t i = 0; i < PLACES; i++)
-		used += watch_in_use(watch_bucket(&self->watch, i)) &&
-			watch_bucket(&self->watch, i)->image == 1 &&
-			watch_bucket(&self->watch, i)->object ==
-				PROFIL_OBJECT_ANONYMOUS;
-	EXPECT_LT(COLLIDING * 0.9, used);
+	EXPECT_LT(COLLIDING * 0.9, used_places(&self->watch));
+	EXPECT_RESOLVED(&self->status);
+	EXPECT_WATCH_TICKS(&self->status);
+	EXPECT_SOUND(&self->watch, &self->status);
 }
 
 /* --- many processes */
@@ -632,13 +652,11 @@ static bool watch_changes(struct __test_metadata *_metadata)
  * Hardly any tick is unresolved, but that where the host stops a CPU for long
  * the kernel may fall behind.
  */
-#define ROUNDS		10
-
 TEST(mappings_that_change_all_the_time)
 {
 	bool are_resolved = false;
 
-	for (int i = 0; i < ROUNDS && !are_resolved; i++)
+	TRY_UNTIL(are_resolved)
 		are_resolved = watch_changes(_metadata);
 	/* Those before look up no mapping later */
 	EXPECT_TRUE(are_resolved || is_linux_before(6, 1));
@@ -712,7 +730,7 @@ TEST(mappings_beside_those_that_stay_locked)
 	crowd_pids = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, crowd_pids);
-	for (int i = 0; i < ROUNDS && !are_resolved; i++) {
+	TRY_UNTIL(are_resolved) {
 		pid_t server = mount_silent_fs();
 
 		if (server < 0)
@@ -770,6 +788,14 @@ static uint64_t bytes_of_module(void)
 	return sum;
 }
 
+/* The same, without what RCU frees later. */
+static uint64_t bytes_left(void)
+{
+	for (int tries = 5000; bytes_of_module() && tries; tries--)
+		usleep(1000);
+	return bytes_of_module();
+}
+
 static void storm(int nr)
 {
 	char *const argv[] = { "true", NULL };
@@ -799,6 +825,7 @@ TEST(memory_is_what_was_asked_for)
 	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
 	request.buckets = 1 << 18;
 	request.images = 16;
+	ASSERT_EQ(0, bytes_left());
 	ASSERT_EQ(0, watch_begin(&watch, &request));
 	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
 	bytes = bytes_of_module();
@@ -817,10 +844,7 @@ TEST(memory_is_what_was_asked_for)
 	EXPECT_EQ(bytes, bytes_of_module());
 	EXPECT_GE(charged + IN_ADVANCE, number_in(CGROUP "/memory.current"));
 	watch_end(&watch);
-	/* RCU delays it */
-	for (int tries = 5000; bytes_of_module() && tries; tries--)
-		usleep(1000);
-	EXPECT_EQ(0, bytes_of_module());
+	EXPECT_EQ(0, bytes_left());
 	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)
 		usleep(1000);
 	EXPECT_NE(0, access(CGROUP, F_OK));
@@ -844,9 +868,7 @@ TEST(memory_that_the_cgroup_has_not_got)
 	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
 	EXPECT_EQ(ENOMEM, watch_try(&request));
 	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
-	for (int tries = 5000; bytes_of_module() && tries; tries--)
-		usleep(1000);
-	EXPECT_EQ(0, bytes_of_module());
+	EXPECT_EQ(0, bytes_left());
 	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)
 		usleep(1000);
 	EXPECT_NE(0, access(CGROUP, F_OK));
