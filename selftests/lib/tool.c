@@ -116,6 +116,8 @@ pid_t tool_start(struct tool *tool, const char *const *options,
 	int in[2], out[2], error[2], n = 3;
 	pid_t child;
 
+	tool->said[0] = '\0';
+	prf_free(&tool->prf);
 	if (!helper)
 		tool->program[0] = '\0';
 	else if (helper[0] == '/')
