@@ -87,6 +87,20 @@ static uint64_t cpu_ns_of(pid_t pid)
 	EXPECT_GE(used_ns, (exec)->cpu_ns); \
 } while (0)
 
+/* Start the tool on a running process, and wait until it has mapped a table. */
+static pid_t start_watching(struct tool *run, pid_t pid, int pipes[3])
+{
+	pid_t tool = tool_start(run, LIST("-p", text_of(pid)), NULL, NO_OPTIONS,
+				pipes);
+	char command[100];
+
+	snprintf(command, sizeof(command),
+		 "grep -q " PROFIL_DEVICE " /proc/%d/maps", tool);
+	for (int i = 0; i < 6000 && system(command); i++)
+		usleep(10000);
+	return tool;
+}
+
 /* All tests need the module's watches. */
 #define NEED_MODULE() do { \
 	if (!tool_has_module()) \
@@ -151,11 +165,14 @@ TEST_F(tool, processes_and_what_they_start)
 /* Without a time, it ends when the processes have ended. */
 TEST_F(tool, until_the_processes_end)
 {
-	pid_t child;
+	pid_t child, tool;
+	int pipes[3];
 
 	NEED_MODULE();
-	child = start_program("sleep 1; exit 3");
-	ATTACH("-p", text_of(child));
+	child = start_program("trap 'exit 3' TERM; " LOOP);
+	tool = start_watching(&self->run, child, pipes);
+	kill(child, SIGTERM);
+	tool_finish(&self->run, tool, pipes);
 	waitpid(child, NULL, 0);
 	EXPECT_TRUE(WIFEXITED(self->run.status));
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
@@ -167,14 +184,15 @@ TEST_F(tool, until_it_is_interrupted)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	int pipes[3], i;
 	pid_t child, tool;
+	uint64_t used_ns;
 
 	NEED_MODULE();
 	child = start_program(LOOP);
 	for (i = 0; i < 3; i++) {
-		prf_free(&self->run.prf);
-		tool = tool_start(&self->run, LIST("-p", text_of(child)),
-				  NULL, NO_OPTIONS, pipes);
-		sleep(1);
+		tool = start_watching(&self->run, child, pipes);
+		used_ns = cpu_ns_of(child);
+		while (cpu_ns_of(child) < used_ns + 100 * MS)
+			usleep(1000);
 		kill(tool, signals[i]);
 		tool_finish(&self->run, tool, pipes);
 		EXPECT_TRUE(WIFEXITED(self->run.status));
@@ -201,7 +219,6 @@ TEST_F(tool, whole_machine)
 	child = start_shell(path, LOOP);
 	ATTACH("-a", "-P", "--duration=1");
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
-	prf_free(&self->run.prf);
 	used_ns = cpu_ns_of(child);
 	ATTACH("-a", "--duration=1");
 	used_ns = cpu_ns_of(child) - used_ns;
@@ -381,16 +398,16 @@ TEST_F(tool, top)
 	EXPECT_LT(3.5, seconds_of(text));
 }
 
-/* On a busy host, the tool may take a while to begin: then try again. */
-#define ROUNDS	5
-
-/* They are shown to their end, not to the last whole second before it. */
+/*
+ * They are shown to their end, not to the last whole second before it. On a busy
+ * host, the tool may take a while to begin.
+ */
 TEST_F(tool, top_until_the_processes_end)
 {
 	double seconds = 0;
 
 	NEED_MODULE();
-	for (int i = 0; i < ROUNDS && seconds <= 1.4; i++) {
+	TRY_UNTIL(seconds > 1.4) {
 		char command[8192], text[4096] = "";
 		pid_t child = start_program("sleep 1.7");
 		FILE *top;
