@@ -493,12 +493,16 @@ TEST_F(tool, list_of_somebody_else)
 TEST_F(tool, time_of_what_is_left_running)
 {
 	static const char script[] =
-		"(i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done) > /dev/null 2>&1 & "
-		"i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done";
+		"(i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done; echo > go; "
+		"while [ $i -lt 30000 ]; do i=$((i + 1)); done) > /dev/null 2>&1 & "
+		"read x < go";
 	const struct prf_exec *exec;
+	char path[64];
 
 	if (!tool_has_module())
 		SKIP(return, "of the module's watches");
+	snprintf(path, sizeof(path), "%s/go", self->run.directory);
+	ASSERT_EQ(0, mkfifo(path, 0600));
 	tool_run(&self->run, NO_OPTIONS, "/bin/sh", LIST("-c", script));
 	ASSERT_EQ(1, self->run.prf.nr);
 	exec = &self->run.prf.execs[0];
