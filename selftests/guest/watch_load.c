@@ -578,10 +578,12 @@ static int change_and_burn(void *unused)
 	for (int i = 0; i < 3; i++)
 		if (pthread_create(&threads[i], NULL, change_mappings, NULL))
 			return 1;
-	burn_thread_ns(2 * WORK_NS);
+	burn_thread_ns(WORK_NS / 3);
 	atomic_store(&is_over, true);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+	/* While the kernel looks for the mappings of the last ticks */
+	usleep(100000);
 	return unused != NULL;
 }
 
@@ -641,16 +643,16 @@ static bool watch_changes(struct __test_metadata *_metadata)
 	status = watch_settled(&watch, 0);
 	TH_LOG("%llu ticks, %llu in kernel mode, %llu unresolved",
 	       status.ticks, status.kernel, status.unresolved);
-	EXPECT_LT(0, status.counted);
 	EXPECT_WATCH_TICKS(&status);
 	EXPECT_SOUND(&watch, &status);
 	watch_end(&watch);
-	return status.unresolved <= (status.ticks - status.kernel) / 100;
+	return status.counted > 20 &&
+	       status.unresolved <= (status.ticks - status.kernel) / 100;
 }
 
 /*
  * Hardly any tick is unresolved, but that where the host stops a CPU for long
- * the kernel may fall behind.
+ * the kernel may fall behind: so each try is short.
  */
 TEST(mappings_that_change_all_the_time)
 {
@@ -713,10 +715,9 @@ static bool watch_beside_a_stuck_process(struct __test_metadata *_metadata,
 	EXPECT_SOUND(&watch, &status);
 	stuck = image_of(&watch, crowd_pids->stuck.pid);
 	changer = image_of(&watch, crowd_pids->changer);
-	is_resolved = changer->unresolved <= changer->counted / 2;
+	is_resolved = 2 * changer->unresolved < changer->counted;
 	TH_LOG("%llu counted and %llu unresolved, beside %llu unresolved",
 	       changer->counted, changer->unresolved, stuck->unresolved);
-	EXPECT_LT(0, changer->counted);
 	watch_end(&watch);
 	stuck_end(&crowd_pids->stuck);
 	EXPECT_EQ(0, unmount_silent_fs(server));

@@ -160,7 +160,7 @@ double slack(void);
  * host runs others at the wrong moment: a fault shows each time.
  */
 #define TRY_UNTIL(good) \
-	for (int tries_ = 10; tries_ && !(good); tries_--)
+	for (int tries_ = 20; tries_ && !(good); tries_--)
 
 /* Every tick has exactly one outcome, in any status at any time. */
 #define EXPECT_CONSERVED(status) \
