@@ -292,11 +292,13 @@ TEST_F(wall_chains, of_a_sleeper_that_is_not_dumpable_any_more)
 /* Waits end while they are collected: each tick is counted once. */
 TEST_F(wall_chains, of_those_who_wake_up_while_they_are_collected)
 {
-	uint64_t begun = monotonic_ns(), all;
+	uint64_t begun = monotonic_ns(), ready, all;
 
 	begin(_metadata, self, have_dozers, doze_long);
 	child_go(&self->child);
-	while (monotonic_ns() < begun + 2 * SECOND)
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	ready = monotonic_ns();
+	while (monotonic_ns() < ready + 2 * SECOND)
 		ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT,
 				   NULL));
 	self->status = watch_stop(&self->watch);
