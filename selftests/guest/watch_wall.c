@@ -126,16 +126,36 @@ static void log_status(struct __test_metadata *_metadata,
 	EXPECT_LE(least, most); \
 } while (0)
 
-static void end(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self,
-		int result)
+/* The child has ended. */
+static void ended(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self)
 {
-	EXPECT_EQ(result, child_end(&self->child));
 	self->child.pid = -1;
 	self->status = watch_settled(&self->watch, 0);
 	log_status(_metadata, &self->status);
 	EXPECT_SOUND(&self->watch, &self->status);
 	EXPECT_EQ(0, self->status.asleep_blocked);
 	EXPECT_EQ(0, self->status.asleep_runnable);
+}
+
+static void end(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self)
+{
+	EXPECT_EQ(0, child_end(&self->child));
+	ended(_metadata, self);
+}
+
+static void end_by_kill(struct __test_metadata *_metadata,
+			FIXTURE_DATA(wall) *self)
+{
+	EXPECT_EQ(-SIGKILL, child_kill(&self->child));
+	ended(_metadata, self);
+}
+
+/* Let the child work; it has left the wait for that when this returns. */
+static void go(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self)
+{
+	EXPECT_SOON(self, 10 <= self->status.asleep_blocked);
+	child_go(&self->child);
+	EXPECT_SOON(self, 0 < self->status.blocked);
 }
 
 /* Ticks of waits of that kind, whether they were long or not. */
@@ -173,7 +193,7 @@ static int sleep_often(void *unused __attribute__((unused)))
 {
 	__u64 state = 1;
 
-	for (int i = 0; i < 200; i++)
+	for (;;)
 		sleep_ns(number_below(&state, 6 * MS));
 	return 0;
 }
@@ -184,15 +204,12 @@ TEST_F(wall, of_one_who_sleeps_often)
 
 	begin(_metadata, self, sleep_often, NULL);
 	EXPECT_LIVES(self, 1);
-	/* Until then, it reads */
-	while (watch_status(&self->watch).asleep_blocked < 10)
-		sleep_ns(MS);
-	child_go(&self->child);
+	go(_metadata, self);
 	for (int i = 0; i < 20; i++) {
 		sleep_ns(20 * MS);
 		EXPECT_LIVES(self, 1);
 	}
-	end(_metadata, self, 0);
+	end_by_kill(_metadata, self);
 	reads = waits_in(&self->watch, SYS_read);
 	EXPECT_LT(0, reads);
 	EXPECT_LT((self->status.blocked - reads) / 2,
@@ -200,26 +217,25 @@ TEST_F(wall, of_one_who_sleeps_often)
 	EXPECT_EQ(0, self->status.idle);
 }
 
-
-/* Waits of two seconds: the ticks of the first are not known before it ends. */
 static int sleep_long(void *unused __attribute__((unused)))
 {
-	sleep_ns(2 * SECOND);
+	sleep_ns(100 * SECOND);
 	return 0;
 }
 
 TEST_F(wall, of_one_who_sleeps_long)
 {
+	uint64_t asleep = SECOND / MS + CUT;
+
 	begin(_metadata, self, sleep_long, NULL);
-	child_go(&self->child);
-	sleep_ns(SECOND / 2);
+	go(_metadata, self);
+	EXPECT_SOON(self, asleep <= self->status.asleep_blocked);
 	EXPECT_LIVES(self, 1);
-	EXPECT_LT(SECOND / MS / 4, self->status.asleep_blocked);
 	EXPECT_EQ(1, self->status.threads);
-	end(_metadata, self, 0);
-	EXPECT_LE(2 * SECOND / MS - CUT, self->status.idle);
-	EXPECT_EQ(self->status.idle,
-		  waits_in(&self->watch, SYS_clock_nanosleep));
+	end_by_kill(_metadata, self);
+	EXPECT_LE(asleep - CUT, waits_in(&self->watch, SYS_clock_nanosleep));
+	EXPECT_LE(waits_in(&self->watch, SYS_clock_nanosleep),
+		  self->status.idle);
 }
 
 static int burn_a_second(void *unused __attribute__((unused)))
@@ -244,7 +260,7 @@ TEST_F(wall, of_one_who_waits_for_a_cpu)
 		sleep_ns(50 * MS);
 		EXPECT_LIVES(self, 1);
 	}
-	end(_metadata, self, 0);
+	end(_metadata, self);
 	EXPECT_EQ(0, child_end(&other));
 	EXPECT_LT(100, self->status.runnable);
 	EXPECT_CHANCE("ticks", self->status.ticks,
@@ -269,28 +285,17 @@ static int compute(void *unused __attribute__((unused)))
 	return 0;
 }
 
-/* On a busy host, the one who was let go may not run at once. */
-static void wait_until_it_runs(const struct watch *watch)
-{
-	uint64_t ticks = watch_status(watch).ticks;
-
-	for (int i = 0; i < 1000 && watch_status(watch).ticks == ticks; i++)
-		sleep_ns(10 * MS);
-}
-
 TEST_F(wall, of_one_who_is_stopped)
 {
 	begin(_metadata, self, compute, NULL);
 	child_go(&self->child);
 	sleep_ns(20 * MS);
 	ASSERT_EQ(0, child_hold(&self->child));
-	sleep_ns(300 * MS);
+	EXPECT_SOON(self, 300 <= self->status.asleep_blocked);
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(300 - CUT, self->status.asleep_blocked);
 	ASSERT_EQ(0, kill(self->child.pid, SIGCONT));
-	wait_until_it_runs(&self->watch);
+	EXPECT_SOON(self, 300 - CUT <= waits(&self->watch, PROFIL_WAIT_STOPPED));
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(300 - CUT, waits(&self->watch, PROFIL_WAIT_STOPPED));
 }
 
 TEST_F(wall, of_one_who_is_traced)
@@ -300,18 +305,16 @@ TEST_F(wall, of_one_who_is_traced)
 	ASSERT_EQ(0, ptrace(PTRACE_SEIZE, self->child.pid, NULL, NULL));
 	ASSERT_EQ(0, ptrace(PTRACE_INTERRUPT, self->child.pid, NULL, NULL));
 	ASSERT_EQ(self->child.pid, waitpid(self->child.pid, NULL, 0));
-	sleep_ns(300 * MS);
+	EXPECT_SOON(self, 300 <= self->status.asleep_blocked);
 	EXPECT_LIVES(self, 1);
 	ASSERT_EQ(0, ptrace(PTRACE_CONT, self->child.pid, NULL, NULL));
-	wait_until_it_runs(&self->watch);
+	EXPECT_SOON(self, 300 - CUT <= waits(&self->watch, PROFIL_WAIT_TRACED));
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(300 - CUT, waits(&self->watch, PROFIL_WAIT_TRACED));
 }
 
 /* --- real-time tasks, which keep a CPU for as long as they want */
 
 #define RT_RUNTIME	"/proc/sys/kernel/sched_rt_runtime_us"
-#define HOG_MS		400
 
 FIXTURE(hog) {
 	struct watch watch;
@@ -343,24 +346,24 @@ FIXTURE_TEARDOWN(hog)
 	write_file(RT_RUNTIME, self->runtime);
 }
 
-static int hog_a_cpu(void *ms)
+/* Until it is killed. */
+static int hog_a_cpu(void *unused __attribute__((unused)))
 {
 	struct sched_param param = { .sched_priority = 50 };
 
 	if (sched_setscheduler(0, SCHED_FIFO, &param))
 		return 1;
-	burn_thread_ns((uintptr_t)ms * MS);
-	return 0;
+	return compute(NULL);
 }
 
 /* Both have the second CPU; the rest of the test has the first one. */
 static void begin_beside_hog(struct __test_metadata *_metadata,
 			     FIXTURE_DATA(hog) *self,
-			     int (*function)(void *argument), uintptr_t ms)
+			     int (*function)(void *argument))
 {
 	ASSERT_EQ(0, pin_to(1));
 	self->child = child_begin(function, NULL);
-	self->hog = child_begin(hog_a_cpu, (void *)ms);
+	self->hog = child_begin(hog_a_cpu, NULL);
 	ASSERT_EQ(0, pin_to(0));
 	self->since.longest = monotonic_ns();
 	ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
@@ -370,36 +373,32 @@ static void begin_beside_hog(struct __test_metadata *_metadata,
 
 TEST_F(hog, that_preempts_one_who_computes)
 {
-	begin_beside_hog(_metadata, self, compute, HOG_MS);
+	uint64_t before;
+
+	begin_beside_hog(_metadata, self, compute);
 	child_go(&self->child);
 	sleep_ns(50 * MS);
 	EXPECT_LIVES(self, 1);
-	EXPECT_EQ(0, child_end(&self->hog));
-	self->hog.pid = -1;
+	before = self->status.runnable + self->status.asleep_runnable;
+	child_go(&self->hog);
+	EXPECT_SOON(self, before + 400 <= self->status.runnable +
+					  self->status.asleep_runnable);
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(HOG_MS - CUT,
-		  self->status.runnable + self->status.asleep_runnable);
 }
 
-static int sleep_and_compute(void *unused __attribute__((unused)))
-{
-	sleep_ns(100 * MS);
-	return compute(NULL);
-}
-
-/* Its wait is over after 100 ms at most, and then it could run. */
+/* Its wait ends while the hog has its CPU: from then on, it could run. */
 TEST_F(hog, beside_one_who_wakes_up)
 {
-	begin_beside_hog(_metadata, self, sleep_and_compute, HOG_MS);
-	child_go(&self->child);
+	begin_beside_hog(_metadata, self, compute);
+	EXPECT_SOON(self, 100 <= self->status.asleep_blocked);
 	child_go(&self->hog);
-	EXPECT_EQ(0, child_end(&self->hog));
-	self->hog.pid = -1;
+	sleep_ns(50 * MS);
+	child_go(&self->child);
+	EXPECT_SOON(self, 300 <= self->status.runnable +
+				 self->status.asleep_runnable);
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(HOG_MS - 100 - CUT,
-		  self->status.runnable + self->status.asleep_runnable);
-	wait_until_it_runs(&self->watch);
-	EXPECT_LE(100 - CUT, waits_in(&self->watch, SYS_clock_nanosleep));
+	child_kill(&self->hog);
+	EXPECT_SOON(self, 100 - CUT <= waits_in(&self->watch, SYS_read));
 }
 
 static int collect_for_ever(void *fd)
@@ -434,7 +433,7 @@ TEST_F(hog, that_keeps_a_collection_from_its_end)
 {
 	struct child collector, stopper;
 
-	begin_beside_hog(_metadata, self, never, 100000);
+	begin_beside_hog(_metadata, self, never);
 	ASSERT_EQ(0, pin_to(1));
 	collector = child_begin(collect_for_ever,
 				(void *)(intptr_t)self->watch.fd);
@@ -466,26 +465,32 @@ TEST_F(wall, of_one_who_is_killed_asleep)
 	uint64_t least;
 
 	begin(_metadata, self, never, NULL);
-	child_go(&self->child);
-	sleep_ns(300 * MS);
+	go(_metadata, self);
+	EXPECT_SOON(self, 200 <= self->status.asleep_blocked);
 	least = (monotonic_ns() - self->since.shortest) / MS - CUT;
-	ASSERT_EQ(0, kill(self->child.pid, SIGKILL));
-	ASSERT_EQ(self->child.pid, waitpid(self->child.pid, NULL, 0));
-	self->child.pid = -1;
-	self->status = watch_settled(&self->watch, 0);
-	log_status(_metadata, &self->status);
-	EXPECT_SOUND(&self->watch, &self->status);
+	end_by_kill(_metadata, self);
 	EXPECT_LE(least, all_ticks(&self->status));
-	EXPECT_LT(0, waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(200 - CUT, waits_in(&self->watch, SYS_pause));
 }
 
 #define SLEEPERS	10
 
+/* Threads of the process that sleep forever, or are just about to. */
+static int nr_sleeping;
+
 static void *sleep_forever(void *unused __attribute__((unused)))
 {
+	__atomic_add_fetch(&nr_sleeping, 1, __ATOMIC_RELAXED);
 	for (;;)
 		pause();
 	return NULL;
+}
+
+static void sleep_beside(int nr, uint64_t ns)
+{
+	while (__atomic_load_n(&nr_sleeping, __ATOMIC_RELAXED) < nr)
+		sleep_ns(MS);
+	sleep_ns(ns);
 }
 
 /* Threads that sleep forever, and the process, which sleeps for a while. */
@@ -496,20 +501,20 @@ static int have_sleepers(void *ns)
 	for (int i = 0; i < SLEEPERS; i++)
 		if (pthread_create(&thread, NULL, sleep_forever, NULL))
 			return 1;
-	sleep_ns((uintptr_t)ns);
+	sleep_beside(SLEEPERS, (uintptr_t)ns);
 	return 0;
 }
 
 TEST_F(wall, of_a_process_that_exits_with_sleepers)
 {
 	begin(_metadata, self, have_sleepers, (void *)(500 * MS));
-	end(_metadata, self, 0);
-	EXPECT_LE(SLEEPERS * 400, waits_in(&self->watch, SYS_pause));
+	end(_metadata, self);
+	EXPECT_LE(SLEEPERS * 250, waits_in(&self->watch, SYS_pause));
 }
 
 static void *execute(void *unused __attribute__((unused)))
 {
-	sleep_ns(300 * MS);
+	sleep_beside(2, 300 * MS);
 	execl("/bin/sleep", "sleep", "0.3", NULL);
 	return NULL;
 }
@@ -522,24 +527,26 @@ static int have_a_thread_execute(void *unused __attribute__((unused)))
 	if (pthread_create(&thread, NULL, sleep_forever, NULL) ||
 	    pthread_create(&thread, NULL, execute, NULL))
 		return 1;
-	pause();
+	sleep_forever(NULL);
 	return 1;
 }
 
 TEST_F(wall, of_a_process_of_which_a_thread_executes)
 {
-	uint32_t image;
+	const struct profil_watch_image *image;
+	uint32_t nr;
 
 	begin_with(_metadata, self, have_a_thread_execute, NULL,
 		   (struct profil_watch) { .flags = PROFIL_WATCH_SEPARATE });
-	child_go(&self->child);
-	sleep_ns(500 * MS);
-	self->status = watch_status(&self->watch);
-	end(_metadata, self, 0);
-	EXPECT_LE(2 * 200, waits_in(&self->watch, SYS_pause));
-	image = watch_find_image(&self->watch, "sleep");
-	ASSERT_NE(0, image);
-	EXPECT_LE(300 - CUT, watch_image(&self->watch, image)->blocked);
+	end(_metadata, self);
+	EXPECT_LE(2 * 100, waits_in(&self->watch, SYS_pause));
+	nr = watch_find_image(&self->watch, "sleep");
+	ASSERT_NE(0, nr);
+	image = watch_image(&self->watch, nr);
+	EXPECT_LE(300 - CUT,
+		  image_ticks(image) + image->blocked + image->runnable);
+	/* It may come late to its wait */
+	EXPECT_LE(150, image->blocked);
 }
 
 static int vfork_often(void *unused __attribute__((unused)))
@@ -559,14 +566,13 @@ static int vfork_often(void *unused __attribute__((unused)))
 
 TEST_F(wall, of_processes_by_vfork)
 {
-	uint64_t least;
-
 	begin_with(_metadata, self, vfork_often, NULL,
 		   (struct profil_watch) { .flags = PROFIL_WATCH_CHILDREN });
-	end(_metadata, self, 0);
-	least = 5 * (100 - CUT);
-	EXPECT_LE(least, waits_in(&self->watch, SYS_wait4));
-	EXPECT_LE(least, waits_in(&self->watch, SYS_clock_nanosleep));
+	end(_metadata, self);
+	EXPECT_LE(2 * 5 * (100 - CUT), all_ticks(&self->status));
+	/* They may come late to their waits */
+	EXPECT_LE(100, waits_in(&self->watch, SYS_wait4));
+	EXPECT_LE(100, waits_in(&self->watch, SYS_clock_nanosleep));
 }
 
 static void *absent;
@@ -601,10 +607,9 @@ TEST_F(wall, of_one_who_waits_for_a_page)
 	ASSERT_EQ(0, watch_process(&self->watch, pid, PROFIL_WATCH_WALL));
 	self->since.shortest = monotonic_ns();
 	ASSERT_EQ(1, write(fds[1], "", 1));
-	sleep_ns(300 * MS);
-	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+	EXPECT_SOON(self, !ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL) &&
+			  200 <= waits(&self->watch, PROFIL_WAIT_FAULT));
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(200, waits(&self->watch, PROFIL_WAIT_FAULT));
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -761,13 +766,11 @@ TEST_F(group, that_is_frozen)
 	child_go(&self->child);
 	sleep_ns(50 * MS);
 	ASSERT_EQ(0, write_file(CGROUP "/cgroup.freeze", "1"));
-	sleep_ns(300 * MS);
+	EXPECT_SOON(self, 200 <= self->status.asleep_blocked);
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(200, self->status.asleep_blocked);
 	ASSERT_EQ(0, write_file(CGROUP "/cgroup.freeze", "0"));
-	wait_until_it_runs(&self->watch);
+	EXPECT_SOON(self, 200 - CUT <= self->status.blocked);
 	EXPECT_LIVES(self, 1);
-	EXPECT_LE(200, self->status.blocked);
 }
 
 /* Each watch of a thread has all its ticks. */
@@ -856,7 +859,7 @@ TEST_F(wall, of_threads_that_come_and_go)
 	begin_with(_metadata, self, create_threads, (void *)400,
 		   (struct profil_watch) { .threads = 300 });
 	child_go(&self->child);
-	end(_metadata, self, 0);
+	end(_metadata, self);
 	EXPECT_EQ(0, self->status.unfollowed_threads);
 	EXPECT_EQ(0, self->status.threads);
 	EXPECT_LE(400 * (5 - CUT),
@@ -874,7 +877,7 @@ TEST_F(wall, of_more_threads_than_there_is_room_for)
 	self->status = watch_status(&self->watch);
 	EXPECT_EQ(3, self->status.threads);
 	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
-	end(_metadata, self, 0);
+	end(_metadata, self);
 	EXPECT_GE(3 * (5000 + CUT), self->status.blocked);
 	EXPECT_LE(2 * 400, waits_in(&self->watch, SYS_pause));
 }

@@ -70,6 +70,19 @@ uint64_t image_ticks(const struct profil_watch_image *image);
 const char *watch_fault(const struct watch *watch,
 			const struct profil_watch_status *status);
 
+/*
+ * Read the status of a fixture's watch until @condition holds. A busy host may stop
+ * a virtual CPU for as long as a second: so a test waits for what it expects, and
+ * not for a time after which that should be so.
+ */
+#define EXPECT_SOON(self, condition) do { \
+	int tries = 6000; \
+	while ((self)->status = watch_status(&(self)->watch), \
+	       !(condition) && --tries) \
+		usleep(10000); \
+	EXPECT_TRUE(condition); \
+} while (0)
+
 /* Every tick has exactly one outcome, in any status at any time. */
 #define EXPECT_WATCH_CONSERVED(status) \
 	EXPECT_EQ((status)->ticks, (status)->counted + (status)->coarse + \
