@@ -76,9 +76,9 @@ const char *watch_fault(const struct watch *watch,
  * not for a time after which that should be so.
  */
 #define EXPECT_SOON(self, condition) do { \
-	int tries = 6000; \
+	uint64_t until = monotonic_ns() + 60 * SECOND; \
 	while ((self)->status = watch_status(&(self)->watch), \
-	       !(condition) && --tries) \
+	       !(condition) && monotonic_ns() < until) \
 		usleep(10000); \
 	EXPECT_TRUE(condition); \
 } while (0)
