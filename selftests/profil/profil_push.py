@@ -9,6 +9,8 @@ directory.
 """
 import math
 import os
+import re
+import resource
 import signal
 import socket
 import subprocess
@@ -49,10 +51,12 @@ class Profil:
             return self.process.poll() is not None
 
     def end(self):
-        """End it, and fail if it had anything to say."""
+        """End it; return what it had to say, but that the store was too slow for
+        the rest, as it may be on a busy machine."""
         self.process.send_signal(signal.SIGTERM)
         said = self.process.communicate(timeout=PATIENCE)[1]
-        equal((self.process.returncode, said), (0, ""))
+        equal(self.process.returncode, 0)
+        return re.sub(".* profiles could not be sent\n", "", said)
 
     def __enter__(self):
         return self
@@ -82,10 +86,35 @@ def samples_at(store):
     return samples([one.profile for one in list(store.received)])
 
 
+def children_ns():
+    """Return the CPU time of all children that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+class Work:
+    """Times of work, in nanoseconds: in functions, and with all that it takes to
+    start a program. A tick falls at a random instant of each period."""
+
+    def __init__(self, spent, taken):
+        self.spent = spent
+        self.taken = taken
+
+    def least(self):
+        """Return the least number of ticks."""
+        due = self.spent / PERIOD_NS
+        return due - 6 * math.sqrt(due)
+
+    def most(self):
+        """Return more than any number of ticks that were not sent twice."""
+        return 1.5 * self.taken / PERIOD_NS
+
+
 def work_until_named(store, **how):
-    """As work(), until the store has names of the program's functions and of
-    their callers. A busy machine sends ticks before it can read these."""
+    """Work until the store has names of the program's functions and of their
+    callers, and all ticks. A busy machine sends ticks before it can read names."""
     spent = 0
+    begin = children_ns()
 
     def worked():
         nonlocal spent
@@ -93,40 +122,43 @@ def work_until_named(store, **how):
         return any(stack[0] == "often" and "main" in stack
                    for stack, _ in samples_at(store))
     wait_for(worked)
-    return spent
+    done = Work(spent, children_ns() - begin)
+    wait_for(lambda: ticks_at(store) > done.least())
+    return done
 
 
-def check_ticks(store, spent):
-    """Fail unless the ticks are those of the time that was spent. One falls at a
-    random instant of each period. The program has a start and an end, too."""
-    ticks = sum(ticks for _, ticks in samples_at(store))
-    due = spent / PERIOD_NS
-    assert due - 6 * math.sqrt(due) < ticks < 2 * due, (ticks, due)
+def ticks_at(store):
+    """Return the number of ticks of the workload that a store has got."""
+    return sum(ticks for _, ticks in samples_at(store))
+
+
+def check_ticks(store, done):
+    """Fail unless a store has got the ticks of work that is done, and once."""
+    assert done.least() < ticks_at(store) < done.most(), vars(done)
 
 
 def sends_what_a_machine_does():
     """Names and chains of a program that has ended, at the store."""
     store = Receiver()
     with Profil("--push=" + store.url, "--all") as profil:
-        spent = work_until_named(store)
-        profil.end()
+        done = work_until_named(store)
+        equal(profil.end(), "")
     equal(store.problems, [])
-    check_ticks(store, spent)
+    check_ticks(store, done)
 
 
 def has_all_ticks_after_a_fault():
     """The store has what was read, though it was away at first."""
     store = Receiver(503, 503)
     with Profil("--push=" + store.url, "--all") as profil:
-        spent = work_until_named(store)
+        done = work_until_named(store)
         before = metrics(profil.port)
-        profil.process.send_signal(signal.SIGTERM)
-        said = profil.process.communicate(timeout=PATIENCE)[1]
-        equal(profil.process.returncode, 0)
+        equal(before["profil_dropped_ticks_total"], 0)
+        wait_for(lambda: store.ticks() >=
+                 before["profil_push_ticks_encoded_total"])
+        said = profil.end()
         assert "accepts profiles again" in said, said
-    equal(before["profil_dropped_ticks_total"], 0)
-    assert store.ticks() >= before["profil_push_ticks_encoded_total"]
-    check_ticks(store, spent)
+    check_ticks(store, done)
 
 
 def sends_a_cgroup_and_nothing_else():
@@ -139,22 +171,20 @@ def sends_a_cgroup_and_nothing_else():
                 with open(CGROUP + "/cgroup.procs", "w",
                           encoding="ascii") as file:
                     file.write("0")
-            spent = work_until_named(store, before=enter)
-            work()
-            profil.end()
+            done = work_until_named(store, before=enter)
+            equal(profil.end(), "")
     finally:
         os.rmdir(CGROUP)
-    check_ticks(store, spent)
+    check_ticks(store, done)
 
 
 def sends_what_an_ordinary_user_does():
     """Of the programs of others there is nothing."""
     store = Receiver()
     with Profil("--push=" + store.url, "--user", user=NOBODY) as profil:
-        spent = work_until_named(store, user=NOBODY)
-        work()
-        profil.end()
-    check_ticks(store, spent)
+        done = work_until_named(store, user=NOBODY)
+        equal(profil.end(), "")
+    check_ticks(store, done)
 
 
 def answers_with_the_time_that_was_asked_for():
@@ -169,7 +199,7 @@ def answers_with_the_time_that_was_asked_for():
                 "/debug/pprof/profile?seconds=1"))
             most = (time.monotonic_ns() - begin) / PERIOD_NS
             busy.kill()
-        profil.end()
+        equal(profil.end(), "")
     equal(profile.period, PERIOD_NS)
     ticks = sum(values for _, values in samples([profile]))
     assert 0 < ticks < most + 6 * math.sqrt(most), (ticks, most)
