@@ -312,7 +312,7 @@ static int enter_and_fork(void *argument)
 
 static int enter_and_work(void *argument)
 {
-	return write_file(CGROUP "/cgroup.procs", "0") || work(argument);
+	return write_file(CGROUP "/below/cgroup.procs", "0") || work(argument);
 }
 
 FIXTURE(cgroup) {
