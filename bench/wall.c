@@ -59,32 +59,10 @@ static void load_tables(const char *what)
 
 /* --- switches */
 
-static int pipes[2][2];
-
-static void *take_turns(void *which)
-{
-	uintptr_t mine = (uintptr_t)which;
-	char byte;
-
-	for (int i = 0; i < SWITCHES / 2; i++)
-		if (read(pipes[mine][0], &byte, 1) != 1 ||
-		    write(pipes[!mine][1], "", 1) != 1)
-			die("pipe: %m");
-	return NULL;
-}
-
 static void switch_often(void)
 {
-	pthread_t other;
-
-	if (pipe(pipes[0]) || pipe(pipes[1]) || write(pipes[0][1], "", 1) != 1)
-		die("pipe: %m");
-	if (pthread_create(&other, NULL, take_turns, (void *)1))
-		die("cannot create a thread");
-	take_turns(NULL);
-	pthread_join(other, NULL);
-	for (int i = 0; i < 4; i++)
-		close(pipes[i / 2][i % 2]);
+	if (switch_threads(SWITCHES))
+		die("cannot switch threads: %m");
 }
 
 /* --- waits */

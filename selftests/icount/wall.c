@@ -27,38 +27,14 @@
 
 #define SWITCHES	20000
 
-static int pipes[2][2];
-
-/* Pass a byte on, again and again: @which: the pipe to read */
-static void *take_turns(void *which)
-{
-	uintptr_t mine = (uintptr_t)which;
-	char byte;
-
-	for (int i = 0; i < SWITCHES / 2; i++)
-		if (read(pipes[mine][0], &byte, 1) != 1 ||
-		    write(pipes[!mine][1], "", 1) != 1)
-			break;
-	return NULL;
-}
-
 /* Two threads take turns. Return: nanoseconds for a switch. */
 static double switch_ns(void)
 {
-	uint64_t begin;
-	pthread_t other;
+	uint64_t begin = monotonic_ns();
 
-	if (pipe(pipes[0]) || pipe(pipes[1]) || write(pipes[0][1], "", 1) != 1)
+	if (switch_threads(SWITCHES))
 		return -1;
-	begin = monotonic_ns();
-	if (pthread_create(&other, NULL, take_turns, (void *)1))
-		return -1;
-	take_turns(NULL);
-	pthread_join(other, NULL);
-	begin = monotonic_ns() - begin;
-	for (int i = 0; i < 4; i++)
-		close(pipes[i / 2][i % 2]);
-	return (double)begin / SWITCHES;
+	return (double)(monotonic_ns() - begin) / SWITCHES;
 }
 
 /* @pid: whom to watch. Return: as switch_ns(). */

@@ -431,6 +431,46 @@ int wait_child(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+struct switches {
+	int pipes[2][2];
+	int nr;
+};
+
+static int pass_on(const struct switches *switches, int mine)
+{
+	char byte;
+
+	for (int i = 0; i < switches->nr; i++)
+		if (read(switches->pipes[mine][0], &byte, 1) != 1 ||
+		    write(switches->pipes[!mine][1], "", 1) != 1)
+			return -1;
+	return 0;
+}
+
+static void *pass_back(void *switches)
+{
+	return pass_on(switches, 1) ? switches : NULL;
+}
+
+/* Two threads run by turns, and switch @nr times. Return: 0, or -1 with errno. */
+int switch_threads(int nr)
+{
+	struct switches switches = { .nr = nr / 2 };
+	void *bad = NULL;
+	pthread_t other;
+	int result;
+
+	if (pipe(switches.pipes[0]) || pipe(switches.pipes[1]) ||
+	    write(switches.pipes[0][1], "", 1) != 1 ||
+	    pthread_create(&other, NULL, pass_back, &switches))
+		return -1;
+	result = pass_on(&switches, 0);
+	pthread_join(other, &bad);
+	for (int i = 0; i < 4; i++)
+		close(switches.pipes[i / 2][i % 2]);
+	return bad ? -1 : result;
+}
+
 /* Number of threads of a process; 0 if there is none. */
 int threads_of(pid_t pid)
 {

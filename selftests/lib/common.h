@@ -88,6 +88,7 @@ void __attribute__((noreturn)) stand_still(void *loop);
 int pin_to(int processor);
 pid_t fork_child(void);
 int wait_child(pid_t child);
+int switch_threads(int nr);
 int threads_of(pid_t pid);
 int wait_for_threads(pid_t pid, int nr);
 void helper_path(char *path, size_t size, const char *name);
