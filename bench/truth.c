@@ -301,15 +301,14 @@ static unsigned int program_object(void)
 
 static uint64_t watched_ticks(uint64_t from, uint64_t to)
 {
+	uint64_t bias = text_segment()->p_vaddr - text_segment()->p_offset;
 	const struct profil_watch_bucket *bucket;
 	unsigned int program = program_object();
 	size_t position = 0;
-	const ElfW(Phdr) *text = text_segment();
 	uint64_t sum = 0, pc;
 
 	while ((bucket = profil_watch_next(watch_table, &position))) {
-		pc = (bucket->offset << watch.bucket_shift) - text->p_offset +
-		     text->p_vaddr;
+		pc = (bucket->offset << watch.bucket_shift) + bias;
 		if (bucket->object == program && pc >= from && pc < to)
 			sum += bucket->count;
 	}

@@ -207,8 +207,6 @@ static void do_words(char **words)
 			words += 2;
 		} else if (!strcmp(*words, "untraced")) {
 			check_untraced();
-		} else if (!strcmp(*words, "pause")) {
-			pause();
 		} else if (!strcmp(*words, "exec")) {
 			execv(words[1], words + 1);
 			exit(1);
@@ -226,6 +224,8 @@ static void do_words(char **words)
 			for (i = atoi(words[1]); i--;)
 				in_child(words + 2);
 			return;
+		} else if (!strcmp(*words, "pause")) {
+			pause();
 		} else {
 			exit(1);
 		}
