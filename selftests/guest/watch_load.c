@@ -253,13 +253,20 @@ TEST_F(full, of_images)
 		.images = 3,
 	};
 
-	self->status = fill(_metadata, &self->watch, &sizes, burn_in_children);
+	const struct profil_watch_image *others = NULL;
+
+	UNTIL_WORK_COVERED((FORKS - 1) * 100 * MS,
+			   others ? others->cpu_time_ns : 0) {
+		watch_end(&self->watch);
+		self->status = fill(_metadata, &self->watch, &sizes,
+				    burn_in_children);
+		others = watch_image(&self->watch, 0);
+	}
 	EXPECT_EQ(3, self->status.images);
 	EXPECT_EQ(0, self->status.unfollowed);
-	EXPECT_EQ(FORKS - 1, watch_image(&self->watch, 0)->processes);
-	EXPECT_WORK_COVERED((FORKS - 1) * 100 * MS,
-			    watch_image(&self->watch, 0)->cpu_time_ns);
-	EXPECT_LT(0, watch_image(&self->watch, 0)->counted);
+	EXPECT_EQ(FORKS - 1, others->processes);
+	EXPECT_WORK_COVERED((FORKS - 1) * 100 * MS, others->cpu_time_ns);
+	EXPECT_LT(0, others->counted);
 	EXPECT_LT(0, watch_image(&self->watch, 2)->counted);
 }
 
@@ -939,27 +946,30 @@ TEST(requests_on_one_file_at_the_same_time)
 TEST(cpus_that_come_and_go)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
-	struct profil_watch_status status;
+	struct profil_watch_status status = { 0 };
+	struct watch watch = { .fd = -1 };
 	struct child children[2];
-	struct watch watch;
 
 	if (access(CPU1, W_OK))
 		SKIP(return, "the CPUs cannot be switched off");
-	ASSERT_EQ(0, watch_begin(&watch, &request));
-	for (int i = 0; i < 2; i++) {
-		children[i] = child_begin(burn_100_ms, NULL);
-		child_go(&children[i]);
+	UNTIL_WORK_COVERED(200 * MS, status.cpu_time_ns) {
+		watch_end(&watch);
+		ASSERT_EQ(0, watch_begin(&watch, &request));
+		for (int i = 0; i < 2; i++) {
+			children[i] = child_begin(burn_100_ms, NULL);
+			child_go(&children[i]);
+		}
+		for (int i = 0; i < 3; i++) {
+			EXPECT_OK(write_file(CPU1, "0"));
+			burn_process_ns(10 * MS);
+			EXPECT_OK(write_file(CPU1, "1"));
+			burn_process_ns(10 * MS);
+		}
+		for (int i = 0; i < 2; i++)
+			EXPECT_EQ(0, child_end(&children[i]));
+		watch_stop(&watch);
+		status = watch_settled(&watch, 0);
 	}
-	for (int i = 0; i < 3; i++) {
-		EXPECT_OK(write_file(CPU1, "0"));
-		burn_process_ns(10 * MS);
-		EXPECT_OK(write_file(CPU1, "1"));
-		burn_process_ns(10 * MS);
-	}
-	for (int i = 0; i < 2; i++)
-		EXPECT_EQ(0, child_end(&children[i]));
-	watch_stop(&watch);
-	status = watch_settled(&watch, 0);
 	EXPECT_WORK_COVERED(200 * MS, status.cpu_time_ns);
 	EXPECT_WATCH_TICKS(&status);
 	EXPECT_SOUND(&watch, &status);
