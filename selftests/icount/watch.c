@@ -256,7 +256,7 @@ TEST_F(watch, and_a_profile_have_every_tick)
 
 #define NR_FILES	1000
 
-/* The first and the last ones, of which the median counts. */
+/* The first and the last ones, of which the fastest counts. */
 #define NR_LOOKS	51
 
 /*
@@ -289,19 +289,15 @@ static uint64_t name_one_file(const struct watch *watch)
 	return end - before;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Finding the path of a file takes no longer when there are many others. */
+/*
+ * Finding the path of a file takes no longer when there are many others. When the
+ * worker that finds it gets the CPU depends on the scheduler.
+ */
 TEST(paths_of_many_files)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 						    getpid(), 0);
-	uint64_t first[NR_LOOKS], last[NR_LOOKS];
+	uint64_t first = UINT64_MAX, last = UINT64_MAX;
 	struct watch watch;
 
 	request.period_ns = 100 * US;
@@ -312,23 +308,21 @@ TEST(paths_of_many_files)
 		uint64_t took = name_one_file(&watch);
 
 		ASSERT_NE(0, took);
-		if (i < NR_LOOKS)
-			first[i] = took;
-		if (i >= NR_FILES - NR_LOOKS)
-			last[i - (NR_FILES - NR_LOOKS)] = took;
+		if (i < NR_LOOKS && took < first)
+			first = took;
+		if (i >= NR_FILES - NR_LOOKS && took < last)
+			last = took;
 	}
-	qsort(first, NR_LOOKS, sizeof(first[0]), compare);
-	qsort(last, NR_LOOKS, sizeof(last[0]), compare);
-	TH_LOG("%.1f us, and %.1f us after %u files",
-	       first[NR_LOOKS / 2] / 1e3, last[NR_LOOKS / 2] / 1e3, NR_FILES);
+	TH_LOG("%.1f us, and %.1f us after %u files", first / 1e3, last / 1e3,
+	       NR_FILES);
 	/* A walk through all takes 40 us more */
-	EXPECT_GE(first[NR_LOOKS / 2] + slack() * 20 * US, last[NR_LOOKS / 2]);
+	EXPECT_GE(first + slack() * 20 * US, last);
 	watch_end(&watch);
 }
 
 /* --- ticks whose mapping is looked up later */
 
-/* As many of one process may wait, and eight times as many of all. */
+/* At so many places those of one process may wait, and at eight times that, all. */
 #define MOST_OF_ONE	256
 
 static int run_stuck(void *stuck)
@@ -362,7 +356,8 @@ TEST(ticks_of_a_process_that_stays_locked_leave_room)
 	}
 	TH_LOG("%" PRIu64 " ticks waited", most);
 	EXPECT_LE(MOST_OF_ONE / 2, most);
-	EXPECT_GE(MOST_OF_ONE, most);
+	/* An interrupt that comes late has two ticks or more in one place */
+	EXPECT_GE(2 * MOST_OF_ONE, most);
 	stuck_end(stuck);
 	EXPECT_EQ(0, child_end(&child));
 	EXPECT_EQ(0, unmount_silent_fs(server));
