@@ -256,7 +256,7 @@ TEST_F(watch, and_a_profile_have_every_tick)
 
 #define NR_FILES	1000
 
-/* The first and the last ones, of which the fastest counts. */
+/* The first ones, of which the median counts, and the last ones: the fastest. */
 #define NR_LOOKS	51
 
 /*
@@ -289,15 +289,23 @@ static uint64_t name_one_file(const struct watch *watch)
 	return end - before;
 }
 
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /*
  * Finding the path of a file takes no longer when there are many others. When the
- * worker that finds it gets the CPU depends on the scheduler.
+ * worker that finds it gets the CPU depends on the scheduler: late for most in the
+ * end on some kernels, and at times before the first look.
  */
 TEST(paths_of_many_files)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 						    getpid(), 0);
-	uint64_t first = UINT64_MAX, last = UINT64_MAX;
+	uint64_t first[NR_LOOKS], last = UINT64_MAX;
 	struct watch watch;
 
 	request.period_ns = 100 * US;
@@ -308,15 +316,16 @@ TEST(paths_of_many_files)
 		uint64_t took = name_one_file(&watch);
 
 		ASSERT_NE(0, took);
-		if (i < NR_LOOKS && took < first)
-			first = took;
+		if (i < NR_LOOKS)
+			first[i] = took;
 		if (i >= NR_FILES - NR_LOOKS && took < last)
 			last = took;
 	}
-	TH_LOG("%.1f us, and %.1f us after %u files", first / 1e3, last / 1e3,
-	       NR_FILES);
+	qsort(first, NR_LOOKS, sizeof(first[0]), compare);
+	TH_LOG("%.1f us, and %.1f us after %u files",
+	       first[NR_LOOKS / 2] / 1e3, last / 1e3, NR_FILES);
 	/* A walk through all takes 40 us more */
-	EXPECT_GE(first + slack() * 20 * US, last);
+	EXPECT_GE(first[NR_LOOKS / 2] + slack() * 20 * US, last);
 	watch_end(&watch);
 }
 
