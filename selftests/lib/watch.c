@@ -586,8 +586,8 @@ struct child child_begin(int (*work)(void *argument), void *argument)
 }
 
 /*
- * Wait until a child with one thread has stopped and has left its CPU: later than
- * waitpid() tells, but before the kernel says what system call it is in.
+ * Wait until a child with one thread has stopped and has left its CPU, which may be
+ * after waitpid() has returned: /proc/PID/syscall says "running" until then.
  */
 int child_wait_stopped(const struct child *child)
 {
