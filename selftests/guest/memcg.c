@@ -173,16 +173,7 @@ static uint64_t bytes_held(int fd)
 
 static uint64_t bytes_charged(void)
 {
-	FILE *file = fopen(CGROUP "/memory.stat", "r");
-	unsigned long long bytes = 0;
-	char line[100];
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "shmem %llu", &bytes) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return bytes;
+	return number_of(CGROUP "/memory.stat", "shmem ");
 }
 
 /* The kernel sums up the numbers of memory.stat every two seconds. */

@@ -768,18 +768,6 @@ TEST(attaching_to_a_server_again_and_again)
 
 /* --- memory */
 
-static uint64_t number_in(const char *path)
-{
-	unsigned long long number = 0;
-	FILE *file = fopen(path, "r");
-
-	if (!file || fscanf(file, "%llu", &number) != 1)
-		number = 0;
-	if (file)
-		fclose(file);
-	return number;
-}
-
 /* Bytes that the module has from vmalloc(). */
 static uint64_t bytes_of_module(void)
 {
@@ -837,7 +825,7 @@ TEST(memory_is_what_was_asked_for)
 	ASSERT_EQ(0, watch_begin(&watch, &request));
 	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
 	bytes = bytes_of_module();
-	charged = number_in(CGROUP "/memory.current");
+	charged = number_of(CGROUP "/memory.current", "");
 	TH_LOG("map %llu KiB, vmalloc %llu KiB, charged %llu KiB",
 	       watch.as.map_size >> 10, (unsigned long long)bytes >> 10,
 	       (unsigned long long)charged >> 10);
@@ -850,7 +838,8 @@ TEST(memory_is_what_was_asked_for)
 	status = watch_status(&watch);
 	EXPECT_LE(16 / slack(), status.images);
 	EXPECT_EQ(bytes, bytes_of_module());
-	EXPECT_GE(charged + IN_ADVANCE, number_in(CGROUP "/memory.current"));
+	EXPECT_GE(charged + IN_ADVANCE,
+		  number_of(CGROUP "/memory.current", ""));
 	watch_end(&watch);
 	EXPECT_EQ(0, bytes_left());
 	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)

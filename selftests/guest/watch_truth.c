@@ -292,16 +292,7 @@ TEST_F(truth, of_each_child)
 
 static uint64_t cgroup_ns(void)
 {
-	FILE *file = fopen(CGROUP "/cpu.stat", "r");
-	unsigned long long us = 0;
-	char line[100];
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "usage_usec %llu", &us) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return us * US;
+	return number_of(CGROUP "/cpu.stat", "usage_usec ") * US;
 }
 
 static int enter_and_fork(void *argument)

@@ -471,21 +471,31 @@ int switch_threads(int nr)
 	return bad ? -1 : result;
 }
 
+/* The number after @name in the first line of a file that begins so; 0 if none. */
+uint64_t number_of(const char *path, const char *name)
+{
+	FILE *file = fopen(path, "r");
+	uint64_t number = 0;
+	char line[400];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, name, strlen(name))) {
+			number = strtoull(line + strlen(name), NULL, 10);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+	return number;
+}
+
 /* Number of threads of a process; 0 if there is none. */
 int threads_of(pid_t pid)
 {
-	char path[40], line[100];
-	int nr = 0;
-	FILE *file;
+	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Threads: %d", &nr) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return nr;
+	return number_of(path, "Threads:");
 }
 
 /* Wait until a process has so many threads. Return: 0, or -1 if it takes long. */
