@@ -24,7 +24,7 @@
 
 #include "profil/keep.h"
 #include "symbolize/collect.h"
-#include "symbolize/symbols.h"
+#include "symbolize/debug_file.h"
 #include "util/file.h"
 #include "util/term.h"
 #include "util/user.h"
@@ -172,7 +172,7 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid,
 	raise_limit();
 	limit_memory(limits->bytes);
 	file_survive_cuts();
-	symbols_fetch(false);
+	debug_file_fetch(false);
 	data = collect_names(prf, chosen, limits->functions_only, &size);
 	if (!data)
 		_exit(1);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "prohist/options.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "util/number.h"
 #include "util/term.h"
@@ -362,7 +363,7 @@ static int parse_option(struct options *options, int letter)
 	case OPTION_HTML:
 		return parse_format(options, "html");
 	case OPTION_DEBUGINFO_PATH:
-		symbols_look_in(optarg);
+		debug_file_look_in(optarg);
 		return 0;
 	case OPTION_DEBUGINFOD:
 		options->debuginfod = true;
@@ -475,7 +476,7 @@ static void demangle_symbols(struct names *symbols)
 /* Options that contradict each other, the files or the output */
 static int check(struct options *options)
 {
-	const char *problem = symbols_fetch(options->debuginfod);
+	const char *problem = debug_file_fetch(options->debuginfod);
 
 	if (problem)
 		return options_wrong(problem);

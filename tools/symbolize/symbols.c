@@ -11,11 +11,11 @@
 #define _GNU_SOURCE
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/frames.h"
 #include "symbolize/symbols.h"
@@ -26,56 +26,6 @@
 #include "util/file.h"
 
 #define PAGE	4096
-
-static char *debuginfo_path;
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debuginfo_path,
-};
-
-/**
- * symbols_look_in() - set the directories with separate debuginfo files
- * @path: directories, separated by colons; not copied; NULL for the default
- */
-void symbols_look_in(char *path)
-{
-	debuginfo_path = path;
-}
-
-static bool have_libdebuginfod(void)
-{
-	Dwfl *dwfl = dwfl_begin(&callbacks);
-	bool have = dwfl && dwfl_get_debuginfod_client(dwfl);
-
-	dwfl_end(dwfl);
-	return have;
-}
-
-/**
- * symbols_fetch() - allow or forbid to fetch debuginfo files from servers
- * @allow: whether to query the servers in DEBUGINFOD_URLS
- *
- * elfutils queries them whenever the variable is set.
- *
- * Return: NULL, or why no server can be queried.
- */
-const char *symbols_fetch(bool allow)
-{
-	const char *urls = getenv("DEBUGINFOD_URLS");
-
-	if (!allow) {
-		unsetenv("DEBUGINFOD_URLS");
-		return NULL;
-	}
-	if (!urls || !urls[0])
-		return "--debuginfod needs a server: set DEBUGINFOD_URLS";
-	if (!have_libdebuginfod())
-		return "--debuginfod needs libdebuginfod: install it";
-	return NULL;
-}
 
 /** base_name() - part of a path after the last slash */
 const char *base_name(const char *path)
@@ -142,7 +92,7 @@ static const char *open_path(struct symbols *symbols, const char *path,
 	GElf_Addr bias;
 	int fd;
 
-	symbols->dwfl = dwfl_begin(&callbacks);
+	symbols->dwfl = dwfl_begin(&debug_file_callbacks);
 	if (!symbols->dwfl)
 		return "no memory";
 	fd = file_open_plain(path, &stat_buffer);
@@ -166,48 +116,6 @@ static const char *open_path(struct symbols *symbols, const char *path,
 	return problem;
 }
 
-static char *path_of(int fd)
-{
-	char link[32], path[PATH_MAX];
-	ssize_t length;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, sizeof(path));
-	return length > 0 ? strndup(path, length) : NULL;
-}
-
-/*
- * Find a file by the build ID of a DSO: the DSO itself, or its debug file, below
- * .build-id in the directories for these, or by debuginfod. The module is only
- * there to be asked for.
- */
-static char *find_by_id(const struct prf_dso *dso)
-{
-	Dwfl *dwfl = dwfl_begin(&callbacks);
-	Dwfl_Module *module = NULL;
-	char *name = NULL, *path = NULL;
-	Elf *elf = NULL;
-	int fd = -1;
-
-	if (dwfl)
-		module = dwfl_report_module(dwfl, dso->path, 4096, 8192);
-	if (module && !dwfl_module_report_build_id(module, dso->build_id,
-						   dso->build_id_len, 0)) {
-		fd = dwfl_build_id_find_elf(module, NULL, dso->path, 0, &name,
-					    &elf);
-		if (fd < 0)
-			fd = dwfl_standard_find_debuginfo(module, NULL,
-					dso->path, 0, NULL, NULL, 0, &name);
-	}
-	if (fd >= 0)
-		path = path_of(fd);
-	elf_end(elf);
-	free(name);
-	if (dwfl)
-		dwfl_end(dwfl);
-	return path;
-}
-
 /* Open the file of the DSO, or if that is another one now, look for its own. */
 static const char *open_file(struct symbols *symbols, const struct prf_dso *dso)
 {
@@ -217,7 +125,7 @@ static const char *open_file(struct symbols *symbols, const struct prf_dso *dso)
 	problem = open_path(symbols, symbols->file, dso);
 	if (symbols->module || !dso->build_id_len)
 		return problem;
-	path = find_by_id(dso);
+	path = debug_file_by_id(dso);
 	if (!path)
 		return problem;
 	if (symbols->dwfl)

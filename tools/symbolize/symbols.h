@@ -66,8 +66,6 @@ struct place {
 	unsigned int discriminator;
 };
 
-void symbols_look_in(char *path);
-const char *symbols_fetch(bool allow);
 int symbols_open(struct symbols *symbols, const char *path,
 		 const struct prf_dso *dso);
 void symbols_date(struct symbols *symbols, const struct prf_dso *dso,

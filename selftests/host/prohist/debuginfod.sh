@@ -37,6 +37,10 @@ export DEBUGINFOD_CACHE_PATH=$dir/web/cache
 "$prohist" "$dir/fetch.prf" > "$dir/fetch.txt"
 check 'without the option, no server is asked' lacks "$dir/requests" GET
 check 'and there are no names' lacks "$dir/fetch.txt" alpha
+LD_DEBUG=files LD_DEBUG_OUTPUT=$dir/loaded "$prohist" "$dir/fetch.prf" \
+	> "$dir/fetch.txt"
+check 'and its library is not loaded' lacks <(cat "$dir"/loaded.*) debuginfod
+rm "$dir"/loaded.*
 
 DEBUGINFOD_URLS='' "$prohist" --debuginfod "$dir/fetch.prf" 2> "$dir/fetch.err"
 check 'it needs a server' has "$dir/fetch.err" \
@@ -51,6 +55,9 @@ check 'status without servers' unset_status
 check 'with the option, the server is asked' has "$dir/requests" \
 	"GET /buildid/$build_id/debuginfo .* 200"
 check 'and has names' has "$dir/fetch.txt" ' 600 .* alpha \(stripped\)$'
+LD_DEBUG=files LD_DEBUG_OUTPUT=$dir/loaded \
+	"$prohist" --debuginfod "$dir/fetch.prf" > "$dir/fetch.txt"
+check 'by its library' has <(cat "$dir"/loaded.*) debuginfod
 check 'and lines' has <("$prohist" --debuginfod -l "$dir/fetch.prf") \
 	' 600 .*known.c:[0-9]+ \(stripped\)$'
 
