@@ -391,12 +391,11 @@ const char *profil_watch_path(const struct profil_watch_table *table,
  * @table: the table
  * @position: where to go on; 0 at first, then what the last call has stored
  *
- * A bucket that comes into use meanwhile may be left out; a bucket in use stays
- * where it is. So a reader that begins again at 0 sees every bucket of before,
- * with the same or a larger count.
+ * Buckets stay where they are, and new ones come after all others. So a reader that
+ * begins again at 0 sees every bucket of before, with the same or a larger count.
  *
  * Return: the bucket, of whose members only count and below still grow; NULL if
- * there are no more.
+ * there are no more yet.
  */
 const struct profil_watch_bucket *
 profil_watch_next(const struct profil_watch_table *table, size_t *position);

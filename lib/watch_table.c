@@ -113,13 +113,14 @@ profil_watch_next(const struct profil_watch_table *table, size_t *position)
 {
 	const struct profil_watch_bucket *bucket;
 
-	while (*position < table->max_buckets) {
-		bucket = profil_element(table, table->buckets, (*position)++,
-					table->bucket_size);
-		if (__atomic_load_n(&bucket->object, __ATOMIC_ACQUIRE))
-			return bucket;
-	}
-	return NULL;
+	if (*position >= table->max_buckets)
+		return NULL;
+	bucket = profil_element(table, table->buckets, *position,
+				table->bucket_size);
+	if (!__atomic_load_n(&bucket->object, __ATOMIC_ACQUIRE))
+		return NULL;
+	++*position;
+	return bucket;
 }
 
 /* The bucket of the frame that called the one of @bucket; NULL if none is known. */

@@ -6,9 +6,10 @@
  * number, or its key, is published, and never changes after that, but for its
  * counts and its path.
  *
- * Finding an object or a bucket takes no lock; adding one does. All hash tables
- * probe linearly, and give up after PROFIL_TABLE_PROBES: a table that is full,
- * or that somebody fills with collisions, costs no more than that.
+ * Each of the three has an index, a hash table that user space does not see.
+ * Finding an object or a bucket there takes no lock; adding one does. All hash
+ * tables probe linearly, and give up after PROFIL_TABLE_PROBES: one that somebody
+ * fills with collisions costs no more than that.
  *
  * Context: see each function. Lock: watcher->lock, a leaf; it is also taken with
  * the scheduler's locks held, so nobody is woken under it.
@@ -253,20 +254,27 @@ profil_is_bucket(const struct profil_watch_bucket *bucket,
 	       (!has_caller || bucket->caller == key->caller);
 }
 
-/*
- * Find a bucket. Another CPU may take a free one for something else, unless
- * watcher->lock is held.
- *
- * Return: the bucket, or a free one, as @found says; NULL if there is neither.
- */
+/* @node: index of the bucket, counted from 1 */
 static __always_inline struct profil_watch_bucket *
+profil_bucket_at(const struct profil_watcher *watcher, u32 node,
+		 bool has_caller)
+{
+	return watcher->buckets + (node - 1) * profil_bucket_size(has_caller);
+}
+
+/*
+ * Find a bucket; @node gets 0 if there is none. Another CPU may then take the
+ * place for another bucket, unless watcher->lock is held.
+ *
+ * Return: its place in the index, or a free one; NULL if there is neither.
+ */
+static __always_inline u32 *
 profil_bucket_place(struct profil_watcher *watcher,
 		    const struct profil_bucket_key *key, bool has_caller,
-		    bool *found)
+		    u32 *node)
 {
 	u32 probes = has_caller ? PROFIL_NODE_PROBES : PROFIL_TABLE_PROBES;
-	u64 size = profil_bucket_size(has_caller);
-	u32 mask = watcher->request.buckets - 1;
+	u32 mask = watcher->bucket_mask;
 	u64 hash = key->offset ^ (u64)key->image << 48 ^
 		   (u64)key->object << 32 ^ watcher->secret;
 	u32 at, i;
@@ -275,70 +283,93 @@ profil_bucket_place(struct profil_watcher *watcher,
 		hash += key->caller * GOLDEN_RATIO_64;
 	at = reciprocal_scale(hash_64(hash, 32), mask);
 	for (i = 0; i < probes; i++) {
-		struct profil_watch_bucket *bucket =
-			watcher->buckets + (at++ & mask) * size;
+		u32 *place = &watcher->bucket_index[at++ & mask];
 
-		/* Pairs with the release in profil_bucket_add(). */
-		*found = smp_load_acquire(&bucket->object);
-		if (!*found || profil_is_bucket(bucket, key, has_caller))
-			return bucket;
+		/* Pairs with the release in profil_bucket_claim(). */
+		*node = smp_load_acquire(place);
+		if (!*node ||
+		    profil_is_bucket(profil_bucket_at(watcher, *node,
+						      has_caller),
+				     key, has_caller))
+			return place;
 	}
-	*found = false;
+	*node = 0;
 	return NULL;
 }
 
-static noinline struct profil_watch_bucket *
-profil_bucket_add(struct profil_watcher *watcher,
-		  const struct profil_bucket_key *key, bool has_caller,
-		  const struct profil_deferred *late)
+static bool profil_bucket_is_full(struct profil_watcher *watcher,
+				  const struct profil_deferred *late)
 {
-	struct profil_watch_bucket *bucket;
-	unsigned long flags;
-	bool found;
-
-	if (READ_ONCE(watcher->nr_buckets) >=
-	    profil_watcher_room(watcher, watcher->request.buckets,
-				profil_owner(late)))
-		return NULL;
-	raw_spin_lock_irqsave(&watcher->lock, flags);
-	bucket = profil_bucket_place(watcher, key, has_caller, &found);
-	if (bucket && !found) {
-		bucket->image = key->image;
-		bucket->offset = key->offset;
-		if (has_caller)
-			bucket->caller = key->caller;
-		WRITE_ONCE(watcher->nr_buckets, watcher->nr_buckets + 1);
-		/* Pairs with acquires above and in user space. */
-		smp_store_release(&bucket->object, key->object);
-	}
-	raw_spin_unlock_irqrestore(&watcher->lock, flags);
-	return bucket;
+	return READ_ONCE(watcher->nr_buckets) >=
+	       profil_watcher_room(watcher, watcher->request.buckets,
+				   profil_owner(late));
 }
 
-static __always_inline struct profil_watch_bucket *
+/* Context: watcher->lock held. */
+static u32 profil_bucket_claim(struct profil_watcher *watcher,
+			       const struct profil_bucket_key *key,
+			       bool has_caller,
+			       const struct profil_deferred *late)
+{
+	struct profil_watch_bucket *bucket;
+	u32 node, *place;
+
+	place = profil_bucket_place(watcher, key, has_caller, &node);
+	if (node)
+		return node;
+	if (!place || profil_bucket_is_full(watcher, late))
+		return 0;
+	node = watcher->nr_buckets + 1;
+	bucket = profil_bucket_at(watcher, node, has_caller);
+	bucket->image = key->image;
+	bucket->offset = key->offset;
+	if (has_caller)
+		bucket->caller = key->caller;
+	WRITE_ONCE(watcher->nr_buckets, node);
+	/* Pairs with an acquire in user space. */
+	smp_store_release(&bucket->object, key->object);
+	/* Pairs with the acquire in profil_bucket_place(). */
+	smp_store_release(place, node);
+	return node;
+}
+
+/* A table that is full takes no lock, as every further tick comes here. */
+static noinline u32 profil_bucket_add(struct profil_watcher *watcher,
+				      const struct profil_bucket_key *key,
+				      bool has_caller,
+				      const struct profil_deferred *late)
+{
+	unsigned long flags;
+	u32 node;
+
+	if (profil_bucket_is_full(watcher, late))
+		return 0;
+	raw_spin_lock_irqsave(&watcher->lock, flags);
+	node = profil_bucket_claim(watcher, key, has_caller, late);
+	raw_spin_unlock_irqrestore(&watcher->lock, flags);
+	return node;
+}
+
+/* Return: index of the bucket, counted from 1; 0 if there is no room. */
+static __always_inline u32
 profil_bucket_get(struct profil_watcher *watcher,
 		  const struct profil_bucket_key *key, bool has_caller,
 		  const struct profil_deferred *late)
 {
-	struct profil_watch_bucket *bucket;
-	bool found;
+	u32 node;
 
-	bucket = profil_bucket_place(watcher, key, has_caller, &found);
-	if (bucket && unlikely(!found))
-		bucket = profil_bucket_add(watcher, key, has_caller, late);
-	return bucket;
+	if (profil_bucket_place(watcher, key, has_caller, &node) &&
+	    unlikely(!node))
+		node = profil_bucket_add(watcher, key, has_caller, late);
+	return node;
 }
 
 static u32 profil_node_get(struct profil_watcher *watcher,
 			   const struct profil_bucket_key *key,
 			   const struct profil_deferred *late)
 {
-	struct profil_watch_bucket *bucket = NULL;
-
-	if (likely(key->object != PROFIL_FULL))
-		bucket = profil_bucket_get(watcher, key, true, late);
-	return bucket ? bucket - (struct profil_watch_bucket *)
-			watcher->buckets + 1 : 0;
+	return likely(key->object != PROFIL_FULL) ?
+	       profil_bucket_get(watcher, key, true, late) : 0;
 }
 
 /**
@@ -362,12 +393,6 @@ u32 profil_table_node(struct profil_watcher *watcher, u32 image, u32 object,
 	return profil_node_get(watcher, &key, late);
 }
 
-static struct profil_watch_bucket *
-profil_table_bucket(struct profil_watcher *watcher, u32 node)
-{
-	return (struct profil_watch_bucket *)watcher->buckets + node - 1;
-}
-
 /* Return: whether there was room. */
 static __always_inline bool
 profil_bucket_count(struct profil_watcher *watcher, u32 image, u32 object,
@@ -376,12 +401,11 @@ profil_bucket_count(struct profil_watcher *watcher, u32 image, u32 object,
 	struct profil_bucket_key key = {
 		image, object, offset >> watcher->request.bucket_shift, 0
 	};
-	struct profil_watch_bucket *bucket =
-		profil_bucket_get(watcher, &key, false, late);
+	u32 node = profil_bucket_get(watcher, &key, false, late);
 
-	if (!bucket)
+	if (!node)
 		return false;
-	profil_table_add(&bucket->count, nr);
+	profil_table_add(&profil_bucket_at(watcher, node, false)->count, nr);
 	return true;
 }
 
@@ -410,7 +434,7 @@ static void profil_count_below(struct profil_watcher *watcher, u32 object,
 {
 	if (profil_watcher_has_chains(watcher) && caller &&
 	    caller != PROFIL_CALLER_UNKNOWN)
-		profil_table_add(&profil_table_bucket(watcher, caller)->below,
+		profil_table_add(&profil_bucket_at(watcher, caller, true)->below,
 				 nr);
 	profil_table_add(&watcher->objects[object].coarse, nr);
 }
@@ -434,7 +458,7 @@ void profil_table_count(struct profil_watcher *watcher, u32 image, u32 nr,
 	__u64 *outcome = node ? &in->counted : &in->coarse;
 
 	if (node)
-		profil_table_add(&profil_table_bucket(watcher, node)->count,
+		profil_table_add(&profil_bucket_at(watcher, node, true)->count,
 				 nr);
 	else
 		profil_count_below(watcher, object, nr, caller);
@@ -447,14 +471,14 @@ static void profil_count_wait(struct profil_watcher *watcher,
 			      const struct profil_bucket_key *key, u64 nr,
 			      bool has_room, const struct profil_deferred *late)
 {
-	struct profil_watch_bucket *bucket = NULL;
+	bool has_caller = profil_watcher_has_chains(watcher);
+	u32 node = 0;
 
 	if (has_room)
-		bucket = profil_bucket_get(watcher, key,
-					   profil_watcher_has_chains(watcher),
-					   late);
-	if (bucket)
-		profil_table_add(&bucket->count, nr);
+		node = profil_bucket_get(watcher, key, has_caller, late);
+	if (node)
+		profil_table_add(&profil_bucket_at(watcher, node,
+						   has_caller)->count, nr);
 	else
 		profil_count_below(watcher, key->object, nr, key->caller);
 }

@@ -66,6 +66,7 @@ static void profil_carve_private(struct profil_watcher *watcher, void **at)
 	const struct profil_watch *request = &watcher->request;
 	u32 images = profil_index_size(request->images);
 	u32 objects = profil_index_size(request->objects);
+	u32 buckets = profil_index_size(request->buckets);
 
 	watcher->members = profil_carve(at, (u64)request->processes *
 					sizeof(*watcher->members));
@@ -78,10 +79,12 @@ static void profil_carve_private(struct profil_watcher *watcher, void **at)
 					sizeof(*watcher->threads));
 	watcher->image_index = profil_carve(at, (u64)images * sizeof(u32));
 	watcher->file_index = profil_carve(at, (u64)objects * sizeof(u32));
+	watcher->bucket_index = profil_carve(at, (u64)buckets * sizeof(u32));
 	watcher->all_deferred = profil_carve(at, PROFIL_MAX_DEFERRED *
 					     sizeof(*watcher->all_deferred));
 	watcher->image_mask = images - 1;
 	watcher->file_mask = objects - 1;
+	watcher->bucket_mask = buckets - 1;
 }
 
 static void profil_watcher_fill(struct profil_watcher *watcher)

@@ -199,8 +199,10 @@ struct profil_callers {
  * @cells: secret of the ticks of threads
  * @image_index: hash table of the images
  * @file_index: hash table of the objects
+ * @bucket_index: hash table of the buckets, whose indexes count from 1 there
  * @image_mask: size of @image_index less one
  * @file_mask: size of @file_index less one
+ * @bucket_mask: size of @bucket_index less one
  * @all_deferred: room for deferred ticks
  * @withheld: see &struct profil_watch_status
  * @unfollowed: the same
@@ -254,8 +256,10 @@ struct profil_watcher {
 	u64 cells[2];
 	u32 *image_index;
 	u32 *file_index;
+	u32 *bucket_index;
 	u32 image_mask;
 	u32 file_mask;
+	u32 bucket_mask;
 	struct profil_deferred *all_deferred;
 
 	atomic64_t withheld;

@@ -1095,7 +1095,7 @@ static int record(struct perf *perf)
 
 	if (!table)
 		return -1;
-	failed = record_table(perf->session, table, perf->table.nr_buckets);
+	failed = record_table(perf->session, table);
 	for (i = 0; !failed && i < perf->table.nr_images; i++) {
 		const struct image *image = &perf->table.images[i];
 

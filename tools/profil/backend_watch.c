@@ -275,7 +275,7 @@ static int take(struct session *session, const struct watch *watch)
 		prf->flags |= PRF_FLAG_WALL;
 	report_full(watch, &status);
 	put_chains(session, watch, &status);
-	if (record_table(session, watch->table, status.buckets))
+	if (record_table(session, watch->table))
 		return -1;
 	/* They belong to one of these execs, but nobody knows to which */
 	if (pending && prf->nr > before) {

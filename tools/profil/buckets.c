@@ -175,21 +175,18 @@ static void sort(struct buckets *buckets)
 /**
  * buckets_read() - read the buckets that have new ticks, and their callers
  * @buckets: receives them; the module may go on adding to the table
- * @left: buckets of the table in use. They are anywhere in it, and it is large:
- *	look for no more
  * @user_only: leave out those of the kernel
  *
  * Return: 0, or -1 if out of memory.
  */
-int buckets_read(struct buckets *buckets, uint32_t left, bool user_only)
+int buckets_read(struct buckets *buckets, bool user_only)
 {
 	const struct profil_watch_bucket *seen;
 	size_t slot = 0;
 
 	forget(buckets);
 	buckets->user_only = user_only;
-	for (; left && (seen = profil_watch_next(buckets->table, &slot));
-	     left--) {
+	while ((seen = profil_watch_next(buckets->table, &slot))) {
 		if (user_only && seen->object == PROFIL_OBJECT_KERNEL)
 			continue;
 		if (read_bucket(buckets, slot - 1, seen))

@@ -84,7 +84,7 @@ static inline bool bucket_waits(uint32_t object)
 int buckets_init(struct buckets *buckets,
 		 const struct profil_watch_table *table, bool has_chains);
 void buckets_free(struct buckets *buckets);
-int buckets_read(struct buckets *buckets, uint32_t left, bool user_only);
+int buckets_read(struct buckets *buckets, bool user_only);
 int buckets_add_nodes(struct buckets *buckets, struct prf_exec *exec,
 		      size_t first, size_t end,
 		      struct buckets_rest rests[PRF_STATES]);

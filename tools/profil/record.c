@@ -792,20 +792,18 @@ struct record *record_new(const struct session *session,
  * record_add() - add the execs of a watch to a profile
  * @record: of record_new()
  * @prf: the profile; gets the ticks since the last call, or all at first
- * @buckets: buckets in use, by the stats of the watch
  *
  * Return: 0, or -1 with errno if out of memory.
  */
-int record_add(struct record *record, struct prf *prf, uint32_t buckets)
+int record_add(struct record *record, struct prf *prf)
 {
 	record->prf = prf;
 	record->next = 0;
 	record->has_cgroups = false;
 	forget_nameless(record);
-	if (!buckets_read(&record->buckets, buckets,
-			  record->session->user_only) &&
-	    !read_images(record) &&
-	    !prepare_objects(record) && !add_images(record))
+	if (!buckets_read(&record->buckets, record->session->user_only) &&
+	    !read_images(record) && !prepare_objects(record) &&
+	    !add_images(record))
 		return 0;
 	errno = ENOMEM;
 	return -1;
@@ -830,19 +828,18 @@ void record_free(struct record *record)
  * record_table() - add the execs of a watch to the profile of a session
  * @session: the session
  * @table: the table of the watch
- * @buckets: buckets in use, by its stats
  *
  * Return: 0, or -1 with errno if out of memory.
  */
 int record_table(struct session *session,
-		 const struct profil_watch_table *table, uint32_t buckets)
+		 const struct profil_watch_table *table)
 {
 	struct record *record = record_new(session, table);
 	int failed;
 
 	if (!record)
 		return -1;
-	failed = record_add(record, &session->prf, buckets);
+	failed = record_add(record, &session->prf);
 	record_free(record);
 	return failed;
 }

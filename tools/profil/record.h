@@ -11,9 +11,9 @@
 
 struct record *record_new(const struct session *session,
 			  const struct profil_watch_table *table);
-int record_add(struct record *record, struct prf *prf, uint32_t buckets);
+int record_add(struct record *record, struct prf *prf);
 void record_free(struct record *record);
 int record_table(struct session *session,
-		 const struct profil_watch_table *table, uint32_t buckets);
+		 const struct profil_watch_table *table);
 
 #endif /* RECORD_H */

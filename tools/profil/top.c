@@ -631,7 +631,7 @@ static int collect(struct session *session, struct prf *prf)
 			     PROFIL_IOC_WATCH_STATUS, &status);
 		if (watch_is_full(&watches[i].request, &status))
 			top.is_full = true;
-		if (record_add(top.records[i], prf, status.buckets))
+		if (record_add(top.records[i], prf))
 			return -1;
 	}
 	/* These stats have said that there may be new files */

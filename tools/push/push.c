@@ -112,7 +112,7 @@ static int read_table(struct session *session, struct prf *prf)
 	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
 	/* Counts come first, and then files, which takes longer */
 	push.read_ns = now_ns();
-	if (record_add(push.record, prf, status.buckets))
+	if (record_add(push.record, prf))
 		return -1;
 	/* Without a window, only the metrics want the ticks */
 	if ((config.url || listen_has_windows()) && code_learn(session, prf))

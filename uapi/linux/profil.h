@@ -685,13 +685,13 @@ struct profil_watch_unwind {
  *
  * mmap() of &struct profil_watch.map_size bytes of the open file, shared and
  * with PROT_READ, shows the table: struct profil_watch_table, and where that
- * says an array of images, an array of objects, a hash table of buckets, and
- * the paths. The mapping is not inherited by fork.
+ * says arrays of images, of objects and of buckets, and the paths. The mapping is
+ * not inherited by fork.
  *
  * Anybody may read it at any time. Numbers only grow. An image or an object is
  * valid once its index is smaller than @nr_images or @nr_objects; a bucket once
- * its @object is not 0; a path once @path is not 0. Read these four with
- * acquire semantics.
+ * its @object is not 0, and then all before it are valid, too; a path once @path is
+ * not 0. Read these four with acquire semantics.
  *
  * Image 0 stands for all programs for which there was no room, object 0 for all
  * such objects.
@@ -704,7 +704,7 @@ struct profil_watch_unwind {
  * @bucket_shift: as requested
  * @nr_images: images in use, at least 1
  * @nr_objects: objects in use, at least PROFIL_OBJECT_FILES
- * @max_buckets: buckets of the hash table, in use or not; a power of two
+ * @max_buckets: room for so many buckets; a power of two
  * @image_size: bytes from one image to the next
  * @object_size: bytes from one object to the next
  * @bucket_size: bytes from one bucket to the next
@@ -842,7 +842,7 @@ struct profil_watch_object {
 /**
  * struct profil_watch_bucket - ticks of a range of text
  * @image: index of the image
- * @object: index of the object; 0 if the bucket is not in use
+ * @object: index of the object; 0 if this bucket, and all after it, are not in use
  * @offset: offset in the file, or address, shifted right by bucket_shift; or
  *	enum profil_wait
  * @count: number of ticks

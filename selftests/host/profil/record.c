@@ -53,7 +53,6 @@ FIXTURE(record)
 	struct table table;
 	struct record *record;
 	struct prf prf;
-	uint32_t in_use;
 };
 
 FIXTURE_SETUP(record)
@@ -63,7 +62,6 @@ FIXTURE_SETUP(record)
 	table_init(&self->table);
 	self->record = record_new(&self->session, &self->table.header);
 	ASSERT_NE(NULL, self->record);
-	self->in_use = BUCKETS;
 	memset(&self->prf, 0, sizeof(self->prf));
 }
 
@@ -78,7 +76,7 @@ static const struct prf *refresh(FIXTURE_DATA(record) *self)
 {
 	prf_free(&self->prf);
 	memset(&self->prf, 0, sizeof(self->prf));
-	return record_add(self->record, &self->prf, self->in_use) ? NULL : &self->prf;
+	return record_add(self->record, &self->prf) ? NULL : &self->prf;
 }
 
 static uint64_t in_dsos(const struct prf_exec *exec)
@@ -89,21 +87,6 @@ static uint64_t in_dsos(const struct prf_exec *exec)
 	for (i = 0; i < exec->nr; i++)
 		ticks += prf_dso_ticks(&exec->dsos[i]);
 	return ticks;
-}
-
-/* A new bucket is in the next profile; most programs have few, or none. */
-TEST_F(record, reads_no_more_buckets_than_are_in_use)
-{
-	uint32_t image = table_image(&self->table, "program");
-	const struct prf *prf;
-
-	table_tick(&self->table, image, PROFIL_OBJECT_ANONYMOUS, 4096, 1);
-	table_tick(&self->table, image, PROFIL_OBJECT_ANONYMOUS, 8192, 2);
-	for (self->in_use = 1; self->in_use <= 2; self->in_use++) {
-		prf = refresh(self);
-		ASSERT_EQ(1, prf->nr);
-		EXPECT_EQ(self->in_use, in_dsos(&prf->execs[0]));
-	}
 }
 
 /* A tick counts for its image first, and then in its bucket. */
