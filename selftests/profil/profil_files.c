@@ -450,7 +450,7 @@ TEST_F(tool, code_made_at_run_time)
 	size_t i;
 
 	if (!tool_has_module() || !tool_has_helper("jit"))
-		SKIP(return, "this needs the module, and x86-64");
+		SKIP(return, "this needs the module");
 	RUN("jit", "list");
 	EXPECT_EXIT(0);
 	ASSERT_EQ(1, self->run.prf.nr);
@@ -475,7 +475,7 @@ TEST_F(tool, list_of_somebody_else)
 	char path[64];
 
 	if (!tool_has_module() || !tool_has_helper("jit"))
-		SKIP(return, "this needs the module, and x86-64");
+		SKIP(return, "this needs the module");
 	RUN("jit", "link");
 	EXPECT_EXIT(0);
 	ASSERT_EQ(1, self->run.prf.nr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jit.c - spends its time in code that it has made, on x86-64
+ * jit.c - spends its time in code that it has made
  *
  *	jit list	lists it in /tmp/perf-PID.map
  *	jit link	lists it in another file, to which that is a link
@@ -16,10 +16,22 @@
 #define PART_NS		300000000ULL
 #define SIZE		4096
 
+#if defined(__x86_64__)
 /* mov $100000,%ecx; 1: dec %ecx; jnz 1b; ret */
 static const unsigned char loop[] = {
 	0xb9, 0xa0, 0x86, 0x01, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3,
 };
+#elif defined(__aarch64__)
+/* mov w0, #34464; movk w0, #1, lsl #16; 1: subs w0, w0, #1; b.ne 1b; ret */
+static const unsigned int loop[] = {
+	0x5290d400, 0x72a00020, 0x71000400, 0x54ffffe1, 0xd65f03c0,
+};
+#elif defined(__riscv)
+/* lui a0, 24; addi a0, a0, 1696; 1: addi a0, a0, -1; bnez a0, 1b; ret */
+static const unsigned int loop[] = {
+	0x00018537, 0x6a050513, 0xfff50513, 0xfe051ee3, 0x00008067,
+};
+#endif
 
 static int list(const char *path, const char *code)
 {
@@ -45,6 +57,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || code == MAP_FAILED)
 		return 99;
 	memcpy(code, loop, sizeof(loop));
+	__builtin___clear_cache(code, code + sizeof(loop));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	snprintf(other, sizeof(other), "/tmp/profil_jit-%d", getpid());
 	if (!strcmp(argv[1], "list"))
