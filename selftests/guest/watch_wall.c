@@ -30,6 +30,13 @@
 
 NEEDS_ROOT;
 
+/* The system call of pause(), which has one of its own on x86 only. */
+#ifdef SYS_pause
+#define PAUSE	SYS_pause
+#else
+#define PAUSE	SYS_ppoll
+#endif
+
 /* A tick falls in each period of a life, and that is cut at both ends. */
 #define CUT	2
 
@@ -479,7 +486,7 @@ TEST_F(wall, of_one_who_is_killed_asleep)
 	least = (monotonic_ns() - self->since.shortest) / MS - CUT;
 	end_by_kill(_metadata, self);
 	EXPECT_LE(least, all_ticks(&self->status));
-	EXPECT_LE(200 - CUT, waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(200 - CUT, waits_in(&self->watch, PAUSE));
 }
 
 #define SLEEPERS	10
@@ -518,7 +525,7 @@ TEST_F(wall, of_a_process_that_exits_with_sleepers)
 {
 	begin(_metadata, self, have_sleepers, (void *)(500 * MS));
 	end(_metadata, self);
-	EXPECT_LE(SLEEPERS * 250, waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(SLEEPERS * 250, waits_in(&self->watch, PAUSE));
 }
 
 static void *execute(void *unused __attribute__((unused)))
@@ -548,7 +555,7 @@ TEST_F(wall, of_a_process_of_which_a_thread_executes)
 	begin_with(_metadata, self, have_a_thread_execute, NULL,
 		   (struct profil_watch) { .flags = PROFIL_WATCH_SEPARATE });
 	end(_metadata, self);
-	EXPECT_LE(2 * 100, waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(2 * 100, waits_in(&self->watch, PAUSE));
 	nr = watch_find_image(&self->watch, "sleep");
 	ASSERT_NE(0, nr);
 	image = watch_image(&self->watch, nr);
@@ -885,7 +892,7 @@ TEST_F(wall, of_more_threads_than_there_is_room_for)
 	end_by_kill(_metadata, self);
 	EXPECT_GE(3 * ((monotonic_ns() - self->since.longest) / MS + CUT),
 		  self->status.blocked);
-	EXPECT_LE(2 * 200, waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(2 * 200, waits_in(&self->watch, PAUSE));
 }
 
 /*
@@ -1123,7 +1130,7 @@ TEST_F(wall, is_collected)
 	log_status(_metadata, &status);
 	EXPECT_LE(self->status.asleep_blocked, status.blocked);
 	EXPECT_LIVES(self, SLEEPERS + 1);
-	EXPECT_LE(SLEEPERS * 200, waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(SLEEPERS * 200, waits_in(&self->watch, PAUSE));
 	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
 	EXPECT_LIVES(self, SLEEPERS + 1);
 }
@@ -1161,7 +1168,7 @@ TEST_F(wall, is_collected_at_a_stop)
 	EXPECT_SOUND(&self->watch, &self->status);
 	EXPECT_LE((SLEEPERS + 1) * (least - CUT), all_ticks(&self->status));
 	EXPECT_GE((SLEEPERS + 1) * (most + CUT), all_ticks(&self->status));
-	EXPECT_LE(SLEEPERS * (least - CUT), waits_in(&self->watch, SYS_pause));
+	EXPECT_LE(SLEEPERS * (least - CUT), waits_in(&self->watch, PAUSE));
 	EXPECT_EQ(0, self->status.asleep_blocked);
 	/* It is over */
 	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
