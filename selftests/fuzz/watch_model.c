@@ -55,6 +55,8 @@ static int check_request(const struct watch_model *model,
 {
 	uint32_t of_process = PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC;
 
+	if (watch->flags & PROFIL_WATCH_CHAINS & ~model->info.watch_flags)
+		return -EOPNOTSUPP;
 	if (watch->flags & ~model->info.watch_flags ||
 	    watch->target > PROFIL_WATCH_MACHINE)
 		return -EINVAL;
