@@ -27,6 +27,10 @@
 #define FALLBACK_CALL_BYTES	2
 #define FALLBACK_IS_CALL(code)	(((code)[0] == 0x0f && (code)[1] == 0x05) || \
 				 ((code)[0] == 0xcd && (code)[1] == 0x80))
+#elif defined(__riscv)
+#define FALLBACK_CALL_BYTES	4
+#define FALLBACK_IS_CALL(code)	((code)[0] == 0x73 && (code)[1] == 0 && \
+				 (code)[2] == 0 && (code)[3] == 0)
 #else
 #define FALLBACK_CALL_BYTES	4
 #define FALLBACK_IS_CALL(code)	((code)[0] == 0x01 && (code)[1] == 0 && \
@@ -39,6 +43,8 @@
 #define FALLBACK_PC(context)	((u32)(context)->uc_mcontext.gregs[REG_EIP])
 #elif defined(__aarch64__)
 #define FALLBACK_PC(context)	((context)->uc_mcontext.pc)
+#elif defined(__riscv)
+#define FALLBACK_PC(context)	((context)->uc_mcontext.__gregs[REG_PC])
 #endif
 
 /* On other architectures the library does not count in user space. */
