@@ -13,14 +13,16 @@ $(if $(filter-out /%,$(DESTDIR)),\
 # it.
 VERSION := 0.1
 
-# Not empty if the compiler builds 64-bit programs for x86: mcount's stub is for
-# those only.
+# Not empty if the compiler builds 64-bit programs for x86: chains of callers are
+# for those only.
 macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -include limits.h -dM -E -x c \
 	    /dev/null 2> /dev/null)
 x86_64 := $(and $(filter __x86_64__,$(macros)),$(filter __LP64__,$(macros)))
 
-# Not empty if the C library is the GNU one: others have no gmon.out.
-glibc := $(filter __GLIBC__,$(macros))
+# Not empty if there is an mcount for programs compiled with -pg: on these machines,
+# and with the GNU C library, since others have no gmon.out.
+mcount := $(and $(filter __GLIBC__,$(macros)),$(filter __LP64__,$(macros)), \
+	    $(filter __x86_64__ __aarch64__ __riscv,$(macros)))
 
 INSTALL ?= install
 prefix ?= /usr/local

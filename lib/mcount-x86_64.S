@@ -10,8 +10,8 @@
  * (-mfentry) as its first instruction, when its return address is on top of the
  * stack.
  *
- * To port this to another architecture, add a file like this one; "To change X" in
- * Documentation/glossary.rst says which others have to know it.
+ * To port mcount to another architecture, see "To change X" in
+ * Documentation/glossary.rst.
  */
 #ifdef __CET__
 #include <cet.h>

@@ -4,8 +4,9 @@
  *
  * The stubs in mcount-x86_64.S call this, with the restrictions that
  * gmon_arcs.c lists; maybe even before gmon_counting is set, or after gmon.out
- * is written.
+ * is written. On other machines _mcount() is an ordinary function.
  */
+#include "device.h"
 #include "gmon.h"
 
 struct gmon *gmon_counting;
@@ -35,3 +36,17 @@ GMON_UNCOUNTED void gmon_mcount(uintptr_t from, uintptr_t self)
 	if (from)
 		gmon_arcs_count(&gmon->arcs, from, self);
 }
+
+#ifndef __x86_64__
+/**
+ * _mcount() - count a call
+ * @from: return address of the function that calls this
+ *
+ * arm64's and riscv's compilers make an ordinary call of this, around which the
+ * function keeps its arguments.
+ */
+GMON_UNCOUNTED PROFIL_PUBLIC void _mcount(uintptr_t from)
+{
+	gmon_mcount(from, (uintptr_t)__builtin_return_address(0));
+}
+#endif

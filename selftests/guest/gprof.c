@@ -245,10 +245,12 @@ FIXTURE_VARIANT_ADD(threads, dynamic_with_the_archive) {
 	.program = "pg_shares-archive",
 };
 
+#ifdef __x86_64__
 FIXTURE_VARIANT_ADD(threads, fentry_preloaded) {
 	.program = "pg_shares-fentry",
 	.preload = PRELOAD,
 };
+#endif
 
 FIXTURE_SETUP(threads)
 {
