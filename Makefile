@@ -43,9 +43,10 @@ help:
 	@echo 'make test-cfi   run the tests on a kernel that checks indirect calls;'
 	@echo '                clang builds it, and the module (10 minutes to build)'
 	@echo 'make test-matrix    run the tests on kernels of Debian from 5.10 to'
-	@echo '                7.2, also with PREEMPT_RT, and write the results to'
-	@echo '                testing.rst (as root; two hours); ONLY=6.12-rt'
-	@echo '                selects one kernel'
+	@echo '                7.2, also with PREEMPT_RT and for arm64 and riscv64,'
+	@echo '                and write the results to testing.rst (as root; three'
+	@echo '                hours); ONLY=6.12-rt selects one kernel, ONLY=arm64'
+	@echo '                those for arm64'
 	@echo 'make test-long  run hundreds of hostile processes beside an'
 	@echo '                innocent one, and watch thousands of programs'
 	@echo 'make test-large     measure what prohist needs for files of 50 MB'
@@ -343,7 +344,7 @@ test-patches:
 	@packaging/test-patches $(TREE)
 
 # Not all of O, which may have other files
-products := *-kernel bench bench.json deb examples go lib linux \
+products := *-arm64 *-kernel *-riscv64 bench bench.json deb examples go lib linux \
 	    linux.new module patches selftests test tools viewers vm
 
 clean:
