@@ -136,6 +136,19 @@ static struct profil_watch spoil(const struct profil_watch *good,
 	return request;
 }
 
+#ifndef __x86_64__
+TEST_F(request, for_chains_where_there_are_none)
+{
+	struct profil_watch bad = self->good;
+
+	bad.flags |= PROFIL_WATCH_CHAINS;
+	EXPECT_REFUSED(EOPNOTSUPP, &bad);
+	bad.flags |= PROFIL_WATCH_CALL_SITES;
+	EXPECT_REFUSED(EOPNOTSUPP, &bad);
+	EXPECT_UNUSED();
+}
+#endif
+
 TEST_F(request, with_a_value_out_of_range)
 {
 	static const struct bad all[] = {
@@ -170,7 +183,7 @@ TEST_F(request, with_an_unknown_flag)
 
 	for (int i = 0; i < 32; i++) {
 		bad.flags = 1u << i;
-		if (!(bad.flags & ALL_FLAGS))
+		if (!(bad.flags & (ALL_FLAGS | PROFIL_WATCH_CHAINS)))
 			EXPECT_REFUSED(EINVAL, &bad);
 	}
 	EXPECT_UNUSED();
