@@ -152,6 +152,17 @@ profil_thread_due(const struct profil_thread *thread,
 	return due;
 }
 
+/* riscv has the number in a register that is the program's own at an exception. */
+static inline bool profil_in_syscall(struct task_struct *task,
+				     struct pt_regs *regs)
+{
+#ifdef CONFIG_RISCV
+	return regs->cause == EXC_SYSCALL;
+#else
+	return syscall_get_nr(task, regs) != -1;
+#endif
+}
+
 /*
  * What a thread waits in. @regs: with which it has entered the kernel. Tasks of
  * io_uring and vhost have none. A number that no system call has may be anything.
@@ -169,9 +180,9 @@ static inline u32 profil_thread_wait(const struct profil_thread *thread,
 		return PROFIL_WAIT_STOPPED;
 	if (!instruction_pointer(regs))
 		return PROFIL_WAIT_UNKNOWN;
-	nr = syscall_get_nr(task, regs);
-	if (nr == -1)
+	if (!profil_in_syscall(task, regs))
 		return PROFIL_WAIT_FAULT;
+	nr = syscall_get_nr(task, regs);
 	if (nr < 0 || nr >= PROFIL_WAIT_COMPAT - PROFIL_WAIT_SYSCALL)
 		return PROFIL_WAIT_UNKNOWN;
 	wait = PROFIL_WAIT_SYSCALL + nr;
