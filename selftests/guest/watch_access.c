@@ -1475,6 +1475,7 @@ TEST(a_descriptor_of_somebody_else)
 	EXPECT_EQ(0, child_end(&target));
 }
 
+#ifdef __x86_64__
 /* Return: 0, or the number of the step that failed. */
 static int collect_watch(void *argument)
 {
@@ -1509,6 +1510,7 @@ TEST(a_descriptor_of_somebody_else_collects_waits)
 	close(lent.fd);
 	EXPECT_EQ(0, child_end(&target));
 }
+#endif
 
 /* A child of the watcher executes this program, with the descriptor. */
 TEST(a_watcher_that_executes_a_program)
