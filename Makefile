@@ -224,7 +224,8 @@ test-install:
 	@selftests/bin/setup with mmdebstrap debian-archive-keyring e2fsprogs
 	@selftests/install/run $(ONLY)
 
-images: setup
+images:
+	@selftests/bin/setup with dmsetup sqlite3
 	@$(MAKE) -s module tools
 	@Documentation/images/make
 
