@@ -467,7 +467,11 @@ TEST_F(ends, while_they_are_collected_by_two)
 	       lives->most, all);
 	EXPECT_LE(lives->least, all + ROUNDS * (SLEEPERS + 1) * 2);
 	EXPECT_GE(lives->most + (monotonic_ns() - self->begun) / MS + 2, all);
-	EXPECT_LE(0.5 * all, self->status.chains[PROFIL_CHAIN_COMPLETE]);
+	if (is_linux_before(6, 1))
+		return;
+	/* On PREEMPT_RT only those have chains who sleep all the time */
+	EXPECT_LE((is_preempt_rt() ? 0.1 : 0.5) * all,
+		  self->status.chains[PROFIL_CHAIN_COMPLETE]);
 }
 
 TEST_F(ends, while_the_watch_is_stopped)
