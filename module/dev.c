@@ -393,10 +393,15 @@ static int profil_watch_report(struct profil_watcher *watcher,
 			       void __user *to)
 {
 	struct profil_watch_status status = { .size = argument->size };
+	u32 named = 0;
 
 	if (watcher)
-		profil_watch_read(watcher, &status);
-	return profil_copy_out(to, &status, sizeof(status), argument->size);
+		named = profil_watch_read(watcher, &status);
+	if (profil_copy_out(to, &status, sizeof(status), argument->size))
+		return -EFAULT;
+	if (watcher)
+		profil_watch_has_seen(watcher, named);
+	return 0;
 }
 
 static int profil_watch_status(struct file *file,

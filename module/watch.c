@@ -296,14 +296,16 @@ int profil_watch_collect(struct profil_watcher *watcher)
  *
  * Each tick is added to one number only, and the sum is made of what is read
  * here, so that they agree.
+ *
+ * Return: for profil_watch_has_seen().
  */
-void profil_watch_read(struct profil_watcher *watcher,
-		       struct profil_watch_status *status)
+u32 profil_watch_read(struct profil_watcher *watcher,
+		      struct profil_watch_status *status)
 {
 	u32 nr = READ_ONCE(watcher->table->nr_images);
+	u32 named = READ_ONCE(watcher->named);
 	u32 i;
 
-	WRITE_ONCE(watcher->seen, READ_ONCE(watcher->named));
 	profil_clock_refresh_watch(watcher);
 	for (i = 0; i < nr; i++) {
 		const struct profil_watch_image *image = &watcher->images[i];
@@ -337,6 +339,13 @@ void profil_watch_read(struct profil_watcher *watcher,
 	status->tables = atomic_read(&watcher->tables);
 	for (i = 0; i < PROFIL_CHAIN_ENDS; i++)
 		status->chains[i] = atomic64_read(&watcher->chains[i]);
+	return named;
+}
+
+/* The caller has the stats; @named is from profil_watch_read(). */
+void profil_watch_has_seen(struct profil_watcher *watcher, u32 named)
+{
+	WRITE_ONCE(watcher->seen, named);
 }
 
 /**

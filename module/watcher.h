@@ -211,7 +211,7 @@ struct profil_callers {
  * @chains: see &struct profil_watch_status
  * @tables: the same
  * @poll: wakes when @named grows
- * @seen: @named at the last PROFIL_IOC_WATCH_STATUS
+ * @seen: @named when the caller last got the stats
  * @ending: held while waits are collected, and at the end
  * @free_threads: threads that are not in use; profil_thread_lock protects this
  * @nr_threads: threads in use; the same
@@ -550,8 +550,9 @@ void profil_clock_refresh_process(const struct signal_struct *signal);
 /* watch.c: watches from beginning to end */
 
 struct profil_watcher *profil_watch_begin(struct profil_watch *request);
-void profil_watch_read(struct profil_watcher *watcher,
-		       struct profil_watch_status *status);
+u32 profil_watch_read(struct profil_watcher *watcher,
+		      struct profil_watch_status *status);
+void profil_watch_has_seen(struct profil_watcher *watcher, u32 named);
 int profil_watch_stop(struct profil_watcher *watcher);
 void profil_watch_end(struct profil_watcher *watcher);
 int profil_watch_collect(struct profil_watcher *watcher);

@@ -467,6 +467,29 @@ TEST_F(unwind, poll_wakes_for_a_new_object)
 	EXPECT_EQ(0, news_of(self->watch.fd, 10));
 }
 
+/* The stats of a failed request never came: so they are no status. */
+TEST_F(unwind, poll_goes_on_after_a_status_that_fails)
+{
+	struct profil_watch_status *status =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, status);
+	status->size = sizeof(*status);
+	ASSERT_EQ(0, mprotect(status, PAGE, PROT_READ));
+	EXPECT_EQ(0, load(self, self->code));
+	EXPECT_EQ(POLLIN, news_of(self->watch.fd, 10000));
+	EXPECT_ERROR(EFAULT, ioctl(self->watch.fd, PROFIL_IOC_WATCH_STATUS,
+				   status));
+	EXPECT_EQ(POLLIN, news_of(self->watch.fd, 0));
+	EXPECT_ERROR(EFAULT, ioctl(self->watch.fd, PROFIL_IOC_WATCH_STOP,
+				   status));
+	EXPECT_EQ(POLLIN, news_of(self->watch.fd, 0));
+	EXPECT_EQ(PROFIL_STATE_ON, watch_status(&self->watch).state);
+	EXPECT_EQ(0, news_of(self->watch.fd, 10));
+	munmap(status, PAGE);
+}
+
 static void *wait_for_news(void *watch)
 {
 	return (void *)(intptr_t)news_of(((struct watch *)watch)->fd, 30000);

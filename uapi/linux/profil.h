@@ -90,8 +90,8 @@
  * when the watch has been stopped.
  *
  * poll() reports EPOLLIN for an open file with a watch when the paths of objects
- * have become known, or are known to have none, since the last
- * PROFIL_IOC_WATCH_STATUS; EPOLLERR without a watch.
+ * have become known, or are known to have none, since a request returned the
+ * stats of the watch; EPOLLERR without a watch.
  */
 #define PROFIL_IOC_SET		_IO(PROFIL_IOC_TYPE, 0)
 #define PROFIL_IOC_STOP		_IO(PROFIL_IOC_TYPE, 1)
