@@ -145,9 +145,7 @@ static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
 		return -EFAULT;
 
 	fault = profil_fault_charged(vma, addr);
-	if (fault & VM_FAULT_OOM)
-		return -ENOMEM;
-	if (fault & VM_FAULT_RETRY)
+	if (fault & (VM_FAULT_OOM | VM_FAULT_RETRY))
 		return -EAGAIN;
 	if (!(fault & VM_FAULT_ERROR))
 		return 0;
