@@ -26,8 +26,9 @@
  *   ENOTTY  there is no such request
  *   EPERM   the caller is a kernel thread or has no address space of its own
  *
- * A request that fails changes nothing, with one exception: see
- * PROFIL_SET_CHECK.
+ * A request that fails changes nothing, with two exceptions: see
+ * PROFIL_SET_CHECK; and what PROFIL_IOC_STOP or PROFIL_IOC_WATCH_STOP stops may
+ * have stopped if the caller's memory for the stats goes while the request runs.
  */
 #ifndef _LINUX_PROFIL_H
 #define _LINUX_PROFIL_H
