@@ -229,7 +229,7 @@ struct profil_watcher *profil_watch_begin(struct profil_watch *request)
 			profil_clock_put(true);
 	}
 	if (err) {
-		profil_watcher_put(watcher);
+		profil_watcher_end(watcher);
 		return ERR_PTR(err);
 	}
 	*request = watcher->request;
@@ -244,7 +244,7 @@ void profil_watch_end(struct profil_watcher *watcher)
 {
 	if (profil_watch_abandon(watcher))
 		profil_clock_put(true);
-	profil_watcher_put(watcher);
+	profil_watcher_end(watcher);
 }
 
 /**

@@ -262,10 +262,18 @@ void profil_watcher_get(struct profil_watcher *watcher)
  */
 void profil_watcher_put(struct profil_watcher *watcher)
 {
-	if (!refcount_dec_and_test(&watcher->refs))
-		return;
+	if (refcount_dec_and_test(&watcher->refs))
+		queue_rcu_work(profil_wq, &watcher->free);
+}
+
+/*
+ * Drop the reference of the open file. Members that have just been removed may
+ * keep the memory for a moment: who needs it waits for them, too.
+ */
+void profil_watcher_end(struct profil_watcher *watcher)
+{
 	profil_user_expect_uncharge(watcher->user);
-	queue_rcu_work(profil_wq, &watcher->free);
+	profil_watcher_put(watcher);
 }
 
 /* No new watches can begin any more. */

@@ -295,6 +295,7 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request);
 int profil_watcher_alloc(struct profil_watcher *watcher);
 void profil_watcher_get(struct profil_watcher *watcher);
 void profil_watcher_put(struct profil_watcher *watcher);
+void profil_watcher_end(struct profil_watcher *watcher);
 void profil_watcher_wait_for_all(void);
 
 static inline struct profil_watcher *

@@ -552,6 +552,47 @@ TEST_F(request, of_more_memory_than_allowed)
 	EXPECT_EQ(0, as_user(0));
 }
 
+/*
+ * As an ordinary user, who may have one watch: watch a child to its end, again and
+ * again. Return: 0, or the error number.
+ */
+static int watch_one_by_one(void *unused)
+{
+	struct profil_watch request = {
+		.size = sizeof(request), .processes = 1, .images = 2,
+		.objects = 8, .buckets = 64, .names = 3 << 19,
+	};
+	struct watch watch;
+
+	(void)unused;
+	if (become(NOBODY))
+		return 255;
+	for (int i = 0; i < 50; i++) {
+		struct child child = child_begin(burn_100_ms, NULL);
+
+		request.id = child.pid;
+		if (watch_begin(&watch, &request))
+			return errno;
+		if (child_kill(&child) != -SIGKILL)
+			return 254;
+		usleep(1000 * i);
+		watch_end(&watch);
+	}
+	return 0;
+}
+
+/* The member of a process that has just ended keeps the watch for a moment. */
+TEST_F(request, after_a_watch_whose_process_has_just_ended)
+{
+	struct child child = child_begin(watch_one_by_one, NULL);
+	char allowed[20];
+
+	ASSERT_EQ(0, get_parameter("max_watch_kb", allowed, sizeof(allowed)));
+	ASSERT_EQ(0, put_parameter("max_watch_kb", "2560"));
+	EXPECT_EQ(0, child_end(&child));
+	ASSERT_EQ(0, put_parameter("max_watch_kb", allowed));
+}
+
 TEST_F(request, for_another_users_process)
 {
 	EXPECT_EQ(EPERM, as_user(self->child.pid));
