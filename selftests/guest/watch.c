@@ -593,6 +593,35 @@ TEST_F(request, after_a_watch_whose_process_has_just_ended)
 	ASSERT_EQ(0, put_parameter("max_watch_kb", allowed));
 }
 
+/* As an ordinary user: watch two children. Return: 0, or the error number. */
+static int watch_two(void *unused)
+{
+	struct child children[2];
+	struct watch watches[2];
+	int error = 0;
+
+	(void)unused;
+	if (become(NOBODY))
+		return 255;
+	for (int i = 0; i < 2 && !error; i++) {
+		children[i] = child_begin(wait_for_signal, NULL);
+		if (watch_process(&watches[i], children[i].pid, 0))
+			error = errno;
+	}
+	return error;
+}
+
+TEST_F(request, of_more_processes_than_allowed)
+{
+	struct child child = child_begin(watch_two, NULL);
+	char allowed[20];
+
+	ASSERT_EQ(0, get_parameter("max_profiles", allowed, sizeof(allowed)));
+	ASSERT_EQ(0, put_parameter("max_profiles", "1"));
+	EXPECT_EQ(ENOSPC, child_end(&child));
+	ASSERT_EQ(0, put_parameter("max_profiles", allowed));
+}
+
 TEST_F(request, for_another_users_process)
 {
 	EXPECT_EQ(EPERM, as_user(self->child.pid));

@@ -518,6 +518,8 @@ enum profil_watch_target {
  *               user, or, with CAP_PERFMON, the machine has one already
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
+ *   ENOSPC      the target is a process, and the watches of the user have as many
+ *               as max_profiles allows
  *   EUSERS      64 users without CAP_PERFMON have a watch of many processes
  *   EOPNOTSUPP  the target is a cgroup, and the kernel has none; or
  *               PROFIL_WATCH_CHAINS, on other than x86-64
