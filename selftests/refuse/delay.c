@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * delay.c - while loaded, delay a function of the kernel for one process
+ * delay.c - while loaded, delay a function of the kernel for one process, or all
  *
  * A probe at the start of the function @symbol waits @ms milliseconds, with
  * preemption disabled, each @nth time that process @pid calls it: as if the
  * host ran something else there. That makes a race of a few instructions one of
- * milliseconds.
+ * milliseconds. @calls is how many there were.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -18,7 +18,7 @@ MODULE_PARM_DESC(symbol, "Function to delay");
 
 static int pid;
 module_param(pid, int, 0444);
-MODULE_PARM_DESC(pid, "Process that is delayed");
+MODULE_PARM_DESC(pid, "Process that is delayed (default 0: all)");
 
 static unsigned int ms = 20;
 module_param(ms, uint, 0444);
@@ -28,11 +28,19 @@ static unsigned int nth = 1;
 module_param(nth, uint, 0444);
 MODULE_PARM_DESC(nth, "Delay each nth call (default 1)");
 
+static unsigned int times = UINT_MAX;
+module_param(times, uint, 0444);
+MODULE_PARM_DESC(times, "Delay so many calls (default: all)");
+
 static unsigned int delay_calls;
+module_param_named(calls, delay_calls, uint, 0444);
+MODULE_PARM_DESC(calls, "Calls by the process until now");
 
 static int delay_enter(struct kprobe *probe, struct pt_regs *regs)
 {
-	if (current->tgid == pid && !(++delay_calls % nth))
+	if (pid && current->tgid != pid)
+		return 0;
+	if (!(++delay_calls % nth) && delay_calls / nth <= times)
 		mdelay(ms);
 	return 0;
 }

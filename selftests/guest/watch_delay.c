@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_delay.c - whatever step takes long, ticks add up
+ *
+ * Delays the first calls of each function of the module, one function after the
+ * other, as if the host ran something else there, while programs fork, create
+ * threads, execute programs and end, with a profile; and while watches of them
+ * begin, are asked, and end. All other steps then come in between. delay.ko is in
+ * the directory of this program.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "watch.h"
+
+NEEDS_ROOT;
+NEEDS_TWO_CPUS;
+
+/* Of so many calls of a function, in milliseconds. */
+#define DELAYS		"times=3 ms=4"
+
+#define MAX_FUNCTIONS	1000
+
+#ifdef __x86_64__
+#define CHAINS	PROFIL_WATCH_CHAINS
+#else
+#define CHAINS	0
+#endif
+
+static uint32_t *counter;
+
+static void *end_at_once(void *unused)
+{
+	return unused;
+}
+
+/* Begin a profile, and do all that the module has to follow, again and again. */
+static int be_busy(void *device)
+{
+	struct profil_region region = overflow_bin(counter, sizeof(*counter));
+	pthread_t thread;
+
+	if (set_region_by(*(int *)device, &region, sizeof(*counter), MS, 0))
+		return 1;
+	for (int i = 0; ; i++) {
+		pid_t child = fork_child();
+
+		if (!child) {
+			burn_thread_ns(MS / 2);
+			if (i % 2)
+				execl("/bin/true", "true", NULL);
+			_exit(0);
+		}
+		if (child < 0 || wait_child(child) ||
+		    pthread_create(&thread, NULL, end_at_once, NULL) ||
+		    pthread_join(thread, NULL))
+			return 2;
+		if (i % 8 == 0 &&
+		    set_region_by(*(int *)device, &region, sizeof(*counter),
+				  MS, 0))
+			return 3;
+		usleep(500);
+	}
+}
+
+FIXTURE(steps) {
+	char functions[MAX_FUNCTIONS][100];
+	int nr;
+	int device;
+	struct child child;
+};
+
+/* Those that are there while the module runs, and are not parts of others. */
+static bool is_function(const char *line, char name[100])
+{
+	char type, module[60];
+
+	return sscanf(line, "%*s %c %99s %59s", &type, name, module) == 3 &&
+	       (type == 't' || type == 'T') && !strcmp(module, "[profil]") &&
+	       !strncmp(name, "profil_", 7) && !strstr(name, ".cold");
+}
+
+FIXTURE_SETUP(steps)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	char line[300];
+
+	ASSERT_NE(NULL, symbols);
+	while (self->nr < MAX_FUNCTIONS && fgets(line, sizeof(line), symbols))
+		self->nr += is_function(line, self->functions[self->nr]);
+	fclose(symbols);
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, counter);
+	self->device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->device);
+	self->child = child_begin(be_busy, &self->device);
+	child_go(&self->child);
+}
+
+FIXTURE_TEARDOWN(steps)
+{
+	struct profil_account account;
+
+	if (syscall(SYS_delete_module, "delay", O_NONBLOCK))
+		EXPECT_EQ(ENOENT, errno);
+	EXPECT_EQ(-SIGKILL, child_kill(&self->child));
+	account = account_after(self->device, 0);
+	EXPECT_EQ(0, account.running);
+	EXPECT_CONSERVED(&account);
+	close(self->device);
+}
+
+static void ends(struct __test_metadata *_metadata, struct watch *watch)
+{
+	struct profil_watch_status status = watch_stop(watch);
+
+	EXPECT_EQ(PROFIL_STATE_OFF, status.state);
+	EXPECT_SOUND(watch, &status);
+	watch_end(watch);
+}
+
+/* A watch of one process, a watch of many, and what a watcher does with both. */
+static void watches(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(steps) *self)
+{
+	struct profil_watch request =
+		watch_request(PROFIL_WATCH_USER, 0, PROFIL_WATCH_WALL);
+	struct profil_watch_status status = { .size = sizeof(status) };
+	struct watch one, many;
+
+	ASSERT_EQ(0, watch_process(&one, self->child.pid,
+				   PROFIL_WATCH_CHILDREN | PROFIL_WATCH_WALL |
+				   CHAINS));
+	usleep(5000);
+	ASSERT_EQ(0, watch_begin(&many, &request));
+	usleep(5000);
+	EXPECT_EQ(0, ioctl(one.fd, PROFIL_IOC_WATCH_COLLECT, &status));
+	EXPECT_WATCH_CONSERVED(&status);
+	status = watch_status(&many);
+	EXPECT_WATCH_CONSERVED(&status);
+	ends(_metadata, &one);
+	usleep(5000);
+	ends(_metadata, &many);
+}
+
+/* Return: how often the function was called; -1 if it cannot be delayed. */
+static int delayed(struct __test_metadata *_metadata, FIXTURE_DATA(steps) *self,
+		   const char *function)
+{
+	char parameters[200];
+	int calls;
+
+	snprintf(parameters, sizeof(parameters), "symbol=%s " DELAYS,
+		 function);
+	if (load_helper("delay", parameters))
+		return -1;
+	watches(_metadata, self);
+	calls = number_of("/sys/module/delay/parameters/calls", "");
+	EXPECT_EQ(0, syscall(SYS_delete_module, "delay", O_NONBLOCK));
+	return calls;
+}
+
+TEST_F(steps, are_delayed)
+{
+	int no_probe = 0, no_call = 0;
+
+	watches(_metadata, self);
+	if (load_helper("delay", "symbol=profil_ioctl") && errno == ENOENT)
+		SKIP(return, "delay.ko was not built for this kernel");
+	syscall(SYS_delete_module, "delay", O_NONBLOCK);
+	for (int i = 0; i < self->nr; i++) {
+		int calls = delayed(_metadata, self, self->functions[i]);
+
+		no_probe += calls < 0;
+		no_call += !calls;
+		if (!__test_passed(_metadata)) {
+			TH_LOG("with a delay of %s", self->functions[i]);
+			break;
+		}
+		EXPECT_FALSE(child_has_ended(&self->child));
+	}
+	TH_LOG("%d functions: %d were delayed, %d not called, %d not to be delayed",
+	       self->nr, self->nr - no_call - no_probe, no_call, no_probe);
+	EXPECT_LT(self->nr / 2, self->nr - no_call - no_probe);
+}
+
+TEST_HARNESS_MAIN
