@@ -545,7 +545,7 @@ TEST_F(module, is_unloaded)
  */
 static int request_first(int fd, bool watch)
 {
-	uint32_t counter;
+	static uint32_t counter;
 	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 	struct profil_watch request =
 		watch_request(PROFIL_WATCH_PROCESS, getpid(),

@@ -326,7 +326,7 @@ TEST_F(watch, is_asked)
 	asked(_metadata, self, &watch, PROFIL_IOC_WATCH_COLLECT, false, 0);
 	asked(_metadata, self, &watch, PROFIL_IOC_ACCOUNT, true, 2);
 	asked(_metadata, self, &watch, PROFIL_IOC_INFO, true, 2);
-	asked(_metadata, self, &watch, 0, false, 2);
+	asked(_metadata, self, &watch, 0, false, everywhere ? 2 : 0);
 	status = watch_status(&watch);
 	EXPECT_WATCH_CONSERVED(&status);
 	ends(_metadata, &watch);

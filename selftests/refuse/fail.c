@@ -16,6 +16,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/stacktrace.h>
 
 static unsigned long start;
 module_param(start, ulong, 0644);
@@ -51,33 +52,49 @@ static const struct kernel_param_ops fail_ops = {
 module_param_cb(nth, &fail_ops, NULL, 0644);
 MODULE_PARM_DESC(nth, "Which of what can fail in the writer fails; 0: none");
 
-/* Any word will do: the stack cannot be unwound where a probe has hit. */
+static bool fail_is_between(unsigned long address)
+{
+	return address >= start && address < end;
+}
+
+/* The stack cannot be unwound from the start of a function: there, any word will do */
 static bool fail_is_here(struct pt_regs *regs)
 {
 	unsigned long *word = (unsigned long *)kernel_stack_pointer(regs);
 	unsigned long *top = task_stack_page(current) + THREAD_SIZE;
 
-	if (!start)
-		return true;
-	for (; word < top; word++)
-		if (READ_ONCE_NOCHECK(*word) >= start &&
-		    READ_ONCE_NOCHECK(*word) < end)
+	while (word < top)
+		if (fail_is_between(READ_ONCE_NOCHECK(*word++)))
 			return true;
 	return false;
 }
 
-/* One more point of failure. Return: whether it is the one. */
+static bool fail_is_under(void)
+{
+	unsigned long addresses[32];
+	unsigned int nr;
+
+	nr = stack_trace_save(addresses, ARRAY_SIZE(addresses), 0);
+	while (nr)
+		if (fail_is_between(addresses[--nr]))
+			return true;
+	return false;
+}
+
+/* One more point of failure. @regs: at its start; NULL at its end */
 static bool fail_now(struct pt_regs *regs)
 {
 	if (current->pid != fail_pid || !fail_left || in_hardirq() ||
-	    in_serving_softirq() || !fail_is_here(regs))
+	    in_serving_softirq())
+		return false;
+	if (start && !(regs ? fail_is_here(regs) : fail_is_under()))
 		return false;
 	return !--fail_left;
 }
 
 static int fail_slab(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	if (fail_now(regs))
+	if (fail_now(NULL))
 		regs_set_return_value(regs, -ENOMEM);
 	return 0;
 }
@@ -90,7 +107,7 @@ static int fail_page_enter(struct kretprobe_instance *instance,
 
 static int fail_page(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	if (fail_now(regs))
+	if (fail_now(NULL))
 		regs_set_return_value(regs, true);
 	return 0;
 }
