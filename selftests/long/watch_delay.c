@@ -5,8 +5,7 @@
  * Delays the first calls of each function of the module, one function after the
  * other, as if the host ran something else there, while programs fork, create
  * threads, execute programs and end, with a profile; and while watches of them
- * begin, are asked, and end. All other steps then come in between. delay.ko is in
- * the directory of this program.
+ * begin, are asked, and end. All other steps then come in between.
  */
 #include <errno.h>
 #include <fcntl.h>
