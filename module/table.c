@@ -67,6 +67,16 @@ static kuid_t profil_owner(const struct profil_deferred *late)
 /* --- objects */
 
 /*
+ * The number and the generation, too: one file after the other may have the same
+ * place in memory.
+ */
+static __always_inline u64 profil_file_hash(const struct inode *inode)
+{
+	return hash_64((unsigned long)inode ^ (u64)inode->i_generation << 32 ^
+		       inode->i_ino * GOLDEN_RATIO_64, 32);
+}
+
+/*
  * Find the object of a file; @object gets 0 if it has none. Another CPU may then
  * take the place for another file, unless watcher->lock is held.
  *
@@ -76,7 +86,7 @@ static __always_inline u32 *
 profil_file_place(struct profil_watcher *watcher, const struct inode *inode,
 		  u32 *object)
 {
-	u32 at = reciprocal_scale(hash_ptr(inode, 32), watcher->file_mask);
+	u32 at = reciprocal_scale(profil_file_hash(inode), watcher->file_mask);
 	u32 i;
 
 	for (i = 0; i < PROFIL_TABLE_PROBES; i++) {

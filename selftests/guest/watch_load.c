@@ -337,13 +337,16 @@ TEST_F(full, of_what_another_user_does)
 #define SHIFT		6
 #define CODE_BYTES	(64 << 20)
 
-/* Where the table would have a bucket if it had no secret. */
+/* Two in the index for each bucket */
+#define INDEX		(2 * PLACES)
+
+/* Where the index would have a bucket if it had no secret. */
 static uint32_t place_of(uintptr_t code, uint32_t image)
 {
 	uint64_t hash = code >> SHIFT ^ (uint64_t)image << 48 ^
 			(uint64_t)PROFIL_OBJECT_ANONYMOUS << 32;
 
-	return (hash * 0x61c8864680b583ebULL >> 32) * (PLACES - 1) >> 32;
+	return (hash * 0x61c8864680b583ebULL >> 32) * (INDEX - 1) >> 32;
 }
 
 /* For ever: what comes late is at one place, and leaves out others. */
@@ -360,7 +363,7 @@ static int spin_where_buckets_collide(void *unused)
 	for (char *at = code; nr < COLLIDING; at += 1 << SHIFT) {
 		if (at >= code + CODE_BYTES)
 			return 2;
-		if (place_of((uintptr_t)at, 1) != PLACES / 2)
+		if (place_of((uintptr_t)at, 1) != INDEX / 2)
 			continue;
 		memcpy(at, spin_code, spin_code_size);
 		__builtin___clear_cache(at, at + spin_code_size);
@@ -402,6 +405,53 @@ TEST_F(full, of_no_places_that_a_user_has_chosen)
 	EXPECT_LT(COLLIDING * 0.9, used_places(&self->watch));
 	EXPECT_RESOLVED(&self->status);
 	EXPECT_WATCH_TICKS(&self->status);
+	EXPECT_SOUND(&self->watch, &self->status);
+}
+
+#define FILES		400
+
+/*
+ * Execute one file after the other. Each has most likely the place in memory of
+ * one before, which the kernel has freed after a grace period.
+ */
+static int execute_files(void *unused)
+{
+	long bytes = sysconf(_SC_PAGESIZE);
+
+	(void)unused;
+	for (int i = 0; i < FILES; i++) {
+		int fd = memfd_create("code", MFD_CLOEXEC);
+		void *code;
+
+		if (fd < 0 || write_code(fd))
+			return 1;
+		code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd,
+			    0);
+		if (code == MAP_FAILED)
+			return 1;
+		spin_ns(code, 3 * MS);
+		munmap(code, bytes);
+		close(fd);
+		usleep(10000);
+	}
+	return 0;
+}
+
+/* The kernel, not the program, chooses where files are; but not by chance. */
+TEST_F(full, of_no_files_that_take_each_others_place)
+{
+	struct child child = child_begin(execute_files, NULL);
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    child.pid, 0);
+
+	request.period_ns = MS;
+	request.objects = 2 * FILES;
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	EXPECT_EQ(0, child_end(&child));
+	self->status = watch_settled(&self->watch, 0);
+	TH_LOG("%u objects", watch_nr_objects(&self->watch));
+	EXPECT_EQ(0, self->status.coarse);
+	EXPECT_LT(FILES / 4, watch_nr_objects(&self->watch));
 	EXPECT_SOUND(&self->watch, &self->status);
 }
 
