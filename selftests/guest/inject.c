@@ -27,12 +27,6 @@
 
 NEEDS_ROOT;
 
-#ifdef __x86_64__
-#define CHAINS	PROFIL_WATCH_CHAINS
-#else
-#define CHAINS	0
-#endif
-
 static void __attribute__((constructor)) need_injection(void)
 {
 	need(can_inject(), "fault injection");
@@ -549,7 +543,7 @@ static int request_first(int fd, bool watch)
 	struct profil_region region = overflow_bin(&counter, sizeof(counter));
 	struct profil_watch request =
 		watch_request(PROFIL_WATCH_PROCESS, getpid(),
-			      PROFIL_WATCH_WALL | CHAINS);
+			      PROFIL_WATCH_WALL | WATCH_CHAINS);
 
 	return watch ? ioctl(fd, PROFIL_IOC_WATCH, &request) :
 		       set_region_by(fd, &region, sizeof(counter), MS, 0);

@@ -32,11 +32,8 @@ NEEDS_ROOT;
 #define FIRST_WATCH	offsetof(struct profil_watch, threads)
 #define FIRST_STATUS	offsetof(struct profil_watch_status, chains)
 
-#ifdef __x86_64__
-#define CHAIN_FLAGS	(PROFIL_WATCH_CHAINS | PROFIL_WATCH_CALL_SITES)
-#else
-#define CHAIN_FLAGS	0
-#endif
+#define CHAIN_FLAGS	(WATCH_CHAINS ? \
+			 WATCH_CHAINS | PROFIL_WATCH_CALL_SITES : 0)
 
 #define ALL_FLAGS	(PROFIL_WATCH_CHILDREN | PROFIL_WATCH_AT_EXEC | \
 			 PROFIL_WATCH_SEPARATE | PROFIL_WATCH_KERNEL_TEXT | \

@@ -15,6 +15,13 @@
 
 #include <linux/profil.h>
 
+/* Elsewhere a request with the flag fails. */
+#ifdef __x86_64__
+#define WATCH_CHAINS	PROFIL_WATCH_CHAINS
+#else
+#define WATCH_CHAINS	0
+#endif
+
 /**
  * struct watch - a watch and its table
  * @fd: descriptor of the device; -1 if there is no watch

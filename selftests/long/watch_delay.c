@@ -31,12 +31,6 @@ NEEDS_TWO_CPUS;
 
 #define MAX_FUNCTIONS	1000
 
-#ifdef __x86_64__
-#define CHAINS	PROFIL_WATCH_CHAINS
-#else
-#define CHAINS	0
-#endif
-
 static uint32_t *counter;
 
 static void *end_at_once(void *unused)
@@ -141,7 +135,7 @@ static void watches(struct __test_metadata *_metadata,
 
 	ASSERT_EQ(0, watch_process(&one, self->child.pid,
 				   PROFIL_WATCH_CHILDREN | PROFIL_WATCH_WALL |
-				   CHAINS));
+				   WATCH_CHAINS));
 	usleep(5000);
 	ASSERT_EQ(0, watch_begin(&many, &request));
 	usleep(5000);

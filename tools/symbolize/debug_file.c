@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "symbolize/debug_file.h"
-#include "symbolize/symbols.h"
+#include "util/file.h"
 
 /* As elfutils has it */
 #define DEFAULT_PATH	":.debug:/usr/lib/debug"

@@ -27,14 +27,6 @@
 
 #define PAGE	4096
 
-/** base_name() - part of a path after the last slash */
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /** plain_length() - length of a name without the mark of a file that is gone */
 size_t plain_length(const char *name)
 {

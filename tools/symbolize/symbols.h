@@ -11,6 +11,7 @@
 #include "prf/prf.h"
 #include "symbolize/inlines.h"
 #include "symbolize/stored.h"
+#include "util/file.h"
 
 /**
  * struct symbols - sources of a DSO's symbols
@@ -94,7 +95,6 @@ int symbols_inlines(const struct symbols *symbols, uint64_t address,
 		    struct inlines *inlines);
 void symbols_text(const struct symbols *symbols, uint64_t *start,
 		  uint64_t *end);
-const char *base_name(const char *path);
 size_t plain_length(const char *name);
 
 #endif /* SYMBOLS_H */

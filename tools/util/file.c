@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * file.c - read files given by the user, open files named in other files
+ * file.c - read files given by the user, open files named in other files; names
  *
  * Files from the command line are read up to end of file, whatever their size,
  * as they may be pipes. A path found inside another file is untrusted: it may
@@ -19,6 +19,14 @@
 #include "util/file.h"
 
 #define PIECE	65536
+
+/** base_name() - part of a path after the last slash */
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
 
 static void *read_all(FILE *file, size_t *size)
 {

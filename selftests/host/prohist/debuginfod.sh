@@ -37,6 +37,7 @@ export DEBUGINFOD_CACHE_PATH=$dir/web/cache
 "$prohist" "$dir/fetch.prf" > "$dir/fetch.txt"
 check 'without the option, no server is asked' lacks "$dir/requests" GET
 check 'and there are no names' lacks "$dir/fetch.txt" alpha
+rm -f "$dir"/loaded.*
 LD_DEBUG=files LD_DEBUG_OUTPUT=$dir/loaded "$prohist" "$dir/fetch.prf" \
 	> "$dir/fetch.txt"
 check 'and its library is not loaded' lacks <(cat "$dir"/loaded.*) debuginfod
