@@ -549,26 +549,14 @@ TEST_F(bad_memory, huge_page_copied_after_fork)
 	copied_after_fork(_metadata, self, counters);
 }
 
-/* A file on a disk file system: needs the modules loop and ext4. */
-static int disk_file(void)
-{
-	if (system("dir=/run/profil-disk; mkdir -p $dir/on && "
-		   "{ mountpoint -q $dir/on || { modprobe -q loop; "
-		   "modprobe -q ext4; truncate -s 8M $dir/image && "
-		   "mke2fs -q -t ext4 $dir/image && "
-		   "mount -o loop $dir/image $dir/on; }; } > /dev/null 2>&1"))
-		return -1;
-	return open("/run/profil-disk/on/bins", O_RDWR | O_CREAT | O_CLOEXEC,
-		    0600);
-}
-
 TEST_F(bad_memory, shared_file_on_a_disk)
 {
-	int fd = disk_file();
 	uint32_t *counter;
+	int fd;
 
-	if (fd < 0)
+	if (mount_disk_fs())
 		SKIP(return, "no disk file system to be had");
+	fd = open(DISK_FS "/counters", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
 	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, counter);

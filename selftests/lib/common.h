@@ -115,6 +115,11 @@ int try_perf_event(void);
 pid_t mount_silent_fs(void);
 int unmount_silent_fs(pid_t child);
 
+/* A file system on a disk, ext4 */
+#define DISK_FS		"/run/profil-disk"
+
+int mount_disk_fs(void);
+
 /**
  * struct stuck - a process that never unlocks its mappings
  * @pid: the process

@@ -272,6 +272,27 @@ TEST_F(tool, a_program_that_another_one_executes)
 	log_ends(_metadata, &self->run.prf);
 }
 
+/*
+ * A file system gives an inode number to the next file. The shell tells whether it
+ * was so.
+ */
+TEST_F(tool, a_program_that_replaces_another_one)
+{
+	static const char script[] =
+		"cd " DISK_FS " && cp \"$0\" caller && ./caller seldom > seldom && "
+		"was=$(stat -c %i caller) && rm caller && cp \"$0\" caller && "
+		"./caller often && [ $was = $(stat -c %i caller) ]";
+	char path[4096];
+
+	if (!tool_has_module() || mount_disk_fs())
+		SKIP(return, "needs the module, and a file system on a disk");
+	helper_path(path, sizeof(path), "caller");
+	ASSERT_EQ(0, have_no_cache());
+	RUN_UNTIL(CALLED("often", 1), RUN("/bin/sh", "-c", script, path));
+	EXPECT_EXIT(0);
+	log_ends(_metadata, &self->run.prf);
+}
+
 /* Are most ticks in the library called by the program? */
 static bool has_callers_in_opener(struct __test_metadata *_metadata,
 				  const struct tool *run)

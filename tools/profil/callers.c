@@ -37,7 +37,8 @@ static bool is_known(const struct watch *watch, const struct stat *file,
 
 	for (i = 0; i < nr; i++)
 		if (watch->known[i].inode == file->st_ino &&
-		    watch->known[i].device == file->st_dev)
+		    watch->known[i].device == file->st_dev &&
+		    watch->known[i].changed_ns == file_changed_ns(file))
 			return true;
 	return false;
 }
@@ -53,6 +54,7 @@ static void know(struct watch *watch, const struct stat *file)
 	known[watch->nr_known++] = (struct known_file) {
 		.device = file->st_dev,
 		.inode = file->st_ino,
+		.changed_ns = file_changed_ns(file),
 	};
 }
 

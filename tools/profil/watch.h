@@ -13,11 +13,13 @@
 /**
  * struct known_file - a file whose table has been loaded, or that has none
  * @device: its file system
- * @inode: its inode number
+ * @inode: its inode number, which a file system may use again
+ * @changed_ns: when the inode was changed
  */
 struct known_file {
 	dev_t device;
 	ino_t inode;
+	uint64_t changed_ns;
 };
 
 /**
