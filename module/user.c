@@ -160,7 +160,8 @@ bool profil_user_charge(struct profil_user *user, enum profil_charge what,
 	s64 old = atomic64_read(&user->charged[what]);
 
 	do {
-		if (n > max || old > max - n)
+		/* Nothing is never too much, even after @max was lowered */
+		if (n && (n > max || old > max - n))
 			return false;
 	} while (!atomic64_try_cmpxchg(&user->charged[what], &old, old + n));
 	return true;

@@ -1475,6 +1475,25 @@ TEST(a_descriptor_of_somebody_else)
 	EXPECT_EQ(0, child_end(&target));
 }
 
+/* A watch that is charged to the same user is larger than the limit of today. */
+TEST(a_privileged_watch_after_the_limit_was_lowered)
+{
+	static const struct rights weak = { .caps = CONTAINER_CAPS };
+	struct profil_watch all = watch_request(PROFIL_WATCH_MACHINE, 0, 0);
+	struct lent lent = {
+		.fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC),
+		.as = watch_request(PROFIL_WATCH_USER, 0, 0),
+	};
+	char allowed[20];
+
+	ASSERT_EQ(0, as(&weak, begin_watch, &lent));
+	ASSERT_EQ(0, get_parameter("max_watch_kb", allowed, sizeof(allowed)));
+	ASSERT_EQ(0, put_parameter("max_watch_kb", "16"));
+	EXPECT_EQ(0, watch_try(&all));
+	EXPECT_EQ(0, put_parameter("max_watch_kb", allowed));
+	close(lent.fd);
+}
+
 #ifdef __x86_64__
 /* Return: 0, or the number of the step that failed. */
 static int collect_watch(void *argument)
