@@ -461,11 +461,11 @@ TEST_F(hog, that_keeps_a_collection_from_its_end)
 	sleep_ns(100 * MS);
 	child_go(&stopper);
 	if (ends_within(stopper.pid, SECOND)) {
-		TH_LOG("nobody was collecting");
+		TH_LOG("nobody was collecting, or no longer");
 	} else {
+		/* It may have stopped the watch by now, or not */
 		kill(stopper.pid, SIGKILL);
 		EXPECT_TRUE(ends_within(stopper.pid, 20 * SECOND));
-		EXPECT_EQ(PROFIL_STATE_ON, watch_status(&self->watch).state);
 	}
 	kill(collector.pid, SIGKILL);
 	child_kill(&self->hog);
@@ -1068,7 +1068,8 @@ static int have_workers(void *unused __attribute__((unused)))
 	return 0;
 }
 
-TEST_F(wall, of_threads_that_do_everything)
+static void begin_with_workers(struct __test_metadata *_metadata,
+			       FIXTURE_DATA(wall) *self)
 {
 	struct profil_watch request;
 
