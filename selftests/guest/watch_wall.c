@@ -1081,6 +1081,11 @@ static void begin_with_workers(struct __test_metadata *_metadata,
 	self->since.longest = monotonic_ns();
 	ASSERT_EQ(0, watch_begin(&self->watch, &request));
 	self->since.shortest = monotonic_ns();
+}
+
+TEST_F(wall, of_threads_that_do_everything)
+{
+	begin_with_workers(_metadata, self);
 	for (int i = 0; i < 20; i++) {
 		sleep_ns(50 * MS);
 		if (i % 4 == 0)
@@ -1097,18 +1102,10 @@ static void begin_with_workers(struct __test_metadata *_metadata,
 TEST_F(wall, while_a_cpu_goes_and_comes)
 {
 	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
-	struct profil_watch request;
 
 	if (access(online, W_OK))
 		SKIP(return, "cannot write %s", online);
-	self->child = child_begin(have_workers, NULL);
-	child_go(&self->child);
-	ASSERT_EQ(0, wait_for_threads(self->child.pid, WORKERS + 1));
-	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,
-				PROFIL_WATCH_WALL);
-	self->since.longest = monotonic_ns();
-	ASSERT_EQ(0, watch_begin(&self->watch, &request));
-	self->since.shortest = monotonic_ns();
+	begin_with_workers(_metadata, self);
 	for (int i = 0; i < 3; i++) {
 		EXPECT_EQ(0, write_file(online, "0"));
 		sleep_ns(100 * MS);
@@ -1117,6 +1114,25 @@ TEST_F(wall, while_a_cpu_goes_and_comes)
 		sleep_ns(100 * MS);
 		EXPECT_LIVES(self, WORKERS + 1);
 	}
+}
+
+/*
+ * The first part of a suspend: all processes are frozen for a second. The guest
+ * does not survive the rest, in which its root file system goes.
+ */
+TEST_F(wall, while_a_suspend_freezes_all)
+{
+	if (write_file("/sys/power/pm_test", "freezer") ||
+	    write_file("/sys/module/suspend/parameters/pm_test_delay", "1"))
+		SKIP(return, "needs CONFIG_PM_DEBUG");
+	begin_with_workers(_metadata, self);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(0, write_file("/sys/power/state", "freeze"));
+		EXPECT_LIVES(self, WORKERS + 1);
+		sleep_ns(50 * MS);
+		EXPECT_LIVES(self, WORKERS + 1);
+	}
+	EXPECT_EQ(0, write_file("/sys/power/pm_test", "none"));
 }
 
 /* --- counting what goes on */
