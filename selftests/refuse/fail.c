@@ -84,7 +84,7 @@ static bool fail_is_under(void)
 /* One more point of failure. @regs: at its start; NULL at its end */
 static bool fail_now(struct pt_regs *regs)
 {
-	if (current->pid != fail_pid || !fail_left || in_hardirq() ||
+	if (current->pid != fail_pid || !fail_left || hardirq_count() ||
 	    in_serving_softirq())
 		return false;
 	if (start && !(regs ? fail_is_here(regs) : fail_is_under()))
