@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fault.c - write a pending entry to a counter whose page is missing
+ * fault.c - write a pending entry to a counter whose page is not in memory
  *
  * Through the address space, whose page is brought in; or, when that is being
  * freed, through the file.
