@@ -41,7 +41,7 @@ NEEDS_TWO_CPUS;
  * takes as long as 20 ms, in which workers run several times.
  */
 #define PER_INTERRUPT	5
-#define IN_A_SECOND	50
+#define IN_A_SECOND	100
 
 /* The shortest period: a program that makes requests has pending ticks. */
 #define SHORTEST_NS	60000
