@@ -40,6 +40,7 @@ help:
 	@echo '                profil, install, ...) or one test program'
 	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
 	@echo '                minutes, and 10 to build that kernel first)'
+	@echo 'make test-debug-rt  the same on one with PREEMPT_RT'
 	@echo 'make test-cfi   run the tests on a kernel that checks indirect calls;'
 	@echo '                clang builds it, and the module (10 minutes to build)'
 	@echo 'make test-matrix    run the tests on kernels of Debian from 5.10 to'
@@ -170,9 +171,10 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(O)
 
 # The guest's kernel need not be the one that runs here.
-demo test test-debug test-cfi test-long test-matrix test-viewers images bench bench-quick: \
-	export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
-demo test test-debug test-cfi test-long test-viewers images bench bench-quick: export W = 1
+with_warnings := demo test test-debug test-debug-rt test-cfi test-long \
+	test-viewers images bench bench-quick
+$(with_warnings) test-matrix: export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
+$(with_warnings): export W = 1
 
 demo: setup
 	$(MAKE) -s module tests
@@ -186,9 +188,9 @@ demo-fallback: setup
 test: setup
 	@selftests/bin/test $(ONLY:%=-o %)
 
-test-debug: setup
-	@selftests/vm/build-kernel debug
-	@selftests/bin/test $(ONLY:%=-o %) debug
+test-debug test-debug-rt: setup
+	@selftests/vm/build-kernel $(@:test-%=%)
+	@selftests/bin/test $(ONLY:%=-o %) $(@:test-%=%)
 
 test-cfi:
 	@selftests/bin/setup with clang-16 lld-16 llvm-16
@@ -355,7 +357,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-cfi test-fleet test-large test-long test-matrix \
-	test-viewers test-install images fuzz bench bench-quick bench-programs \
+	test test-debug test-debug-rt test-cfi test-fleet test-large test-long \
+	test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
