@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "symbolize/debug_file.h"
-#include "symbolize/demangle.h"
 #include "symbolize/frames.h"
 #include "symbolize/symbols.h"
 #include "symbolize/symtab.h"
@@ -513,22 +512,24 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 			struct symbol *symbol)
 {
 	uint64_t start = 0, end;
+	struct symtab_entry *entry;
 	bool has_frame = false;
 	GElf_Addr bias;
 	const char *name;
 
 	if (symtab_read(symbols->symtab))
 		return -1;
-	name = symtab_find(symbols->symtab, address, &symbol->start,
-			   &symbol->end);
-	if (!name) {
+	entry = symtab_find(symbols->symtab, address, &symbol->start,
+			    &symbol->end);
+	if (!entry) {
 		has_frame = !frames_find(elf_of(symbols, &bias), address,
 					 &start, &end);
-		name = symtab_label(symbols->symtab, address, start,
-				    &symbol->start, &symbol->end);
+		entry = symtab_label(symbols->symtab, address, start,
+				     &symbol->start, &symbol->end);
 	}
-	if (name) {
-		symbol->name = demangle(name);
+	if (entry) {
+		name = symtab_name(symbols->symtab, entry);
+		symbol->name = name ? strdup(name) : NULL;
 		return symbol->name ? 0 : -1;
 	}
 	symbol->name = NULL;

@@ -16,18 +16,21 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "symbolize/demangle.h"
 #include "symbolize/symtab.h"
 #include "util/array.h"
 
 /*
  * A symbol: its link-time addresses, and its index in libdwfl's table. @end is
  * that of the section if the symbol has no size; @reach is the highest end of
- * those that have, of this entry and those before it.
+ * those that have, of this entry and those before it. @name: demangled, once
+ * somebody has asked for it.
  */
-struct entry {
+struct symtab_entry {
 	uint64_t start;
 	uint64_t end;
 	uint64_t reach;
+	char *name;
 	int index;
 	unsigned char binding;
 	bool is_sized;
@@ -39,7 +42,7 @@ struct symtab {
 	uint64_t bias;
 	bool read;
 	size_t nr;
-	struct entry *entries;
+	struct symtab_entry *entries;
 };
 
 /**
@@ -62,7 +65,7 @@ struct symtab *symtab_new(Dwfl_Module *module, uint64_t bias)
 
 static int compare(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct symtab_entry *a = left, *b = right;
 
 	return (a->start > b->start) - (a->start < b->start);
 }
@@ -101,7 +104,7 @@ static uint64_t left_in_section(const GElf_Sym *sym, GElf_Word section,
 
 static void add(struct symtab *symtab, int index)
 {
-	struct entry *entry = &symtab->entries[symtab->nr];
+	struct symtab_entry *entry = &symtab->entries[symtab->nr];
 	GElf_Word section;
 	GElf_Addr address;
 	const char *name;
@@ -170,7 +173,7 @@ static size_t count_until(const struct symtab *symtab, uint64_t address)
 			   sizeof(*symtab->entries), address);
 }
 
-static int rank(const struct entry *entry)
+static int rank(const struct symtab_entry *entry)
 {
 	switch (entry->binding) {
 	case STB_GLOBAL:
@@ -186,7 +189,8 @@ static int rank(const struct entry *entry)
  * Is @a a better name than @b for an address in both? Symbols that are not
  * local come first, then the nearest, as elfutils has it.
  */
-static bool is_better(const struct entry *a, const struct entry *b)
+static bool is_better(const struct symtab_entry *a,
+		      const struct symtab_entry *b)
 {
 	if ((a->binding == STB_LOCAL) != (b->binding == STB_LOCAL))
 		return b->binding == STB_LOCAL;
@@ -199,16 +203,6 @@ static bool is_better(const struct entry *a, const struct entry *b)
 	return a->index < b->index;
 }
 
-static const char *use(const struct symtab *symtab, const struct entry *entry,
-		       uint64_t *start, uint64_t *end)
-{
-	GElf_Sym sym;
-
-	*start = entry->start;
-	*end = entry->end;
-	return dwfl_module_getsym(symtab->module, entry->index, &sym, NULL);
-}
-
 /**
  * symtab_find() - find the symbol with a size at an address
  * @symtab: symbols of the DSO, after symtab_read()
@@ -216,19 +210,23 @@ static const char *use(const struct symtab *symtab, const struct entry *entry,
  * @start: receives the first address of the symbol
  * @end: receives the first address after it
  *
- * Return: its name, valid as long as the module, or NULL if there is none.
+ * Return: the symbol, for symtab_name(), or NULL if there is none.
  */
-const char *symtab_find(const struct symtab *symtab, uint64_t address,
-			uint64_t *start, uint64_t *end)
+struct symtab_entry *symtab_find(const struct symtab *symtab, uint64_t address,
+				 uint64_t *start, uint64_t *end)
 {
-	const struct entry *entries = symtab->entries, *best = NULL;
+	struct symtab_entry *entries = symtab->entries, *best = NULL;
 	size_t i = count_until(symtab, address);
 
 	while (i-- && entries[i].reach > address)
 		if (entries[i].is_sized && entries[i].end > address &&
 		    (!best || is_better(&entries[i], best)))
 			best = &entries[i];
-	return best ? use(symtab, best, start, end) : NULL;
+	if (best) {
+		*start = best->start;
+		*end = best->end;
+	}
+	return best;
 }
 
 /**
@@ -239,14 +237,14 @@ const char *symtab_find(const struct symtab *symtab, uint64_t address,
  * @start: receives the first address of the symbol
  * @end: receives the first address after it
  *
- * Return: its name, valid as long as the module, or NULL if there is none.
+ * Return: the symbol, for symtab_name(), or NULL if there is none.
  */
-const char *symtab_label(const struct symtab *symtab, uint64_t address,
-			 uint64_t first, uint64_t *start, uint64_t *end)
+struct symtab_entry *symtab_label(const struct symtab *symtab, uint64_t address,
+				  uint64_t first, uint64_t *start,
+				  uint64_t *end)
 {
-	const struct entry *entries = symtab->entries, *best = NULL;
+	struct symtab_entry *entries = symtab->entries, *best = NULL;
 	size_t next = count_until(symtab, address), i = next;
-	const char *name;
 
 	if (i && entries[i - 1].reach > first)
 		first = entries[i - 1].reach;
@@ -256,10 +254,27 @@ const char *symtab_label(const struct symtab *symtab, uint64_t address,
 			best = &entries[i];
 	if (!best)
 		return NULL;
-	name = use(symtab, best, start, end);
+	*start = best->start;
+	*end = best->end;
 	if (next < symtab->nr && entries[next].start < *end)
 		*end = entries[next].start;
-	return name;
+	return best;
+}
+
+/**
+ * symtab_name() - demangled name of a symbol, which has many addresses
+ *
+ * Return: the name, which @symtab keeps, or NULL if out of memory.
+ */
+const char *symtab_name(const struct symtab *symtab, struct symtab_entry *entry)
+{
+	GElf_Sym sym;
+
+	if (!entry->name)
+		entry->name = demangle(dwfl_module_getsym(symtab->module,
+							  entry->index, &sym,
+							  NULL) ?: "");
+	return entry->name;
 }
 
 /**
@@ -282,7 +297,12 @@ void symtab_clip(const struct symtab *symtab, uint64_t address,
 
 void symtab_free(struct symtab *symtab)
 {
-	if (symtab)
-		free(symtab->entries);
+	size_t i;
+
+	if (!symtab)
+		return;
+	for (i = 0; i < symtab->nr; i++)
+		free(symtab->entries[i].name);
+	free(symtab->entries);
 	free(symtab);
 }

@@ -8,13 +8,17 @@
 #include <stdint.h>
 
 struct Dwfl_Module;
+struct symtab_entry;
 
 struct symtab *symtab_new(struct Dwfl_Module *module, uint64_t bias);
 int symtab_read(struct symtab *symtab);
-const char *symtab_find(const struct symtab *symtab, uint64_t address,
-			uint64_t *start, uint64_t *end);
-const char *symtab_label(const struct symtab *symtab, uint64_t address,
-			 uint64_t first, uint64_t *start, uint64_t *end);
+struct symtab_entry *symtab_find(const struct symtab *symtab, uint64_t address,
+				 uint64_t *start, uint64_t *end);
+struct symtab_entry *symtab_label(const struct symtab *symtab, uint64_t address,
+				  uint64_t first, uint64_t *start,
+				  uint64_t *end);
+const char *symtab_name(const struct symtab *symtab,
+			struct symtab_entry *entry);
 void symtab_clip(const struct symtab *symtab, uint64_t address,
 		 uint64_t *start, uint64_t *end);
 void symtab_free(struct symtab *symtab);
