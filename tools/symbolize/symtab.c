@@ -63,13 +63,6 @@ struct symtab *symtab_new(Dwfl_Module *module, uint64_t bias)
 	return symtab;
 }
 
-static int compare(const void *left, const void *right)
-{
-	const struct symtab_entry *a = left, *b = right;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
 /*
  * Symbols of TLS are no addresses. Of those without a size, local ones without a
  * type are labels in a function, and absolute ones are of no code.
@@ -133,7 +126,7 @@ static void sort(struct symtab *symtab)
 	uint64_t reach = 0;
 	size_t i;
 
-	qsort(symtab->entries, symtab->nr, sizeof(*symtab->entries), compare);
+	array_sort(symtab->entries, symtab->nr, sizeof(*symtab->entries));
 	for (i = 0; i < symtab->nr; i++) {
 		if (symtab->entries[i].is_sized &&
 		    symtab->entries[i].end > reach)

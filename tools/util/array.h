@@ -49,6 +49,8 @@ static inline size_t array_until(const void *array, size_t nr, size_t size,
 	return low;
 }
 
+void array_sort(void *array, size_t nr, size_t size);
+
 /** array_by_start() - comparison for qsort(), in the order of array_until() */
 static inline int array_by_start(const void *a, const void *b)
 {
