@@ -205,7 +205,7 @@ static void put_kernel(struct out *out, const struct prf_exec *exec)
 
 /*
  * Write a record with compressed contents after a fixed part: @nr numbers. Errors
- * are in errno.
+ * are in errno. The default level takes twice as long to save 7 % of the file.
  */
 static int put_packed(struct out *out, enum prf_type type,
 		      const uint64_t *numbers, size_t nr, const void *data,
@@ -215,7 +215,8 @@ static int put_packed(struct out *out, enum prf_type type,
 	uint8_t *packed = malloc(length);
 	size_t i;
 
-	if (!packed || compress(packed, &length, data, size)) {
+	if (!packed || compress2(packed, &length, data, size,
+				 Z_BEST_SPEED)) {
 		free(packed);
 		errno = ENOMEM;
 		return -1;
