@@ -14,10 +14,14 @@
 #include "prf/prf.h"
 #include "prf/prf_packed.h"
 
-/* A bucket of the DSOs of a group, by its number in each of them */
+/*
+ * A bucket of the DSOs of a group, by its number in each of them. @number: which
+ * of the places it is, counted from 1, is wanted there
+ */
 struct place {
-	uint32_t group;
 	uint64_t bucket;
+	uint32_t group;
+	uint32_t *number;
 };
 
 /* A DSO of an exec, and its group, counted from 1 */
@@ -31,14 +35,14 @@ struct member {
  * The nodes of an exec, in the order of the file.
  * @depths: frames of the chain of each node
  * @nodes: the nodes
- * @places: where they are; their group is 0 in the kernel
+ * @places: where they are, by the numbers of places; 0 in the kernel
  * @outermost: number of them in chains with an outermost frame
  * @members: the DSOs of the exec, if it has chains
  */
 struct order {
 	uint32_t *depths;
 	const struct prf_node **nodes;
-	struct place *places;
+	uint32_t *places;
 	size_t outermost;
 	struct member *members;
 };
@@ -250,7 +254,7 @@ static int by_place(const void *a, const void *b)
 	return (p->bucket > q->bucket) - (p->bucket < q->bucket);
 }
 
-/* Find the places of all nodes, and sort them, each once. */
+/* Find the places of all nodes, sort them, each once, and number them. */
 static int find_places(struct packing *packing, size_t nodes)
 {
 	const struct prf *prf = packing->prf;
@@ -269,16 +273,19 @@ static int find_places(struct packing *packing, size_t nodes)
 			if (node->dso == PRF_NODE_KERNEL)
 				continue;
 			member = &order->members[node->dso];
-			order->places[j].group = member->group;
-			order->places[j].bucket = node->offset /
-				member->dso->bucket_bytes;
-			list[nr++] = order->places[j];
+			list[nr++] = (struct place){
+				node->offset / member->dso->bucket_bytes,
+				member->group, &order->places[j]
+			};
 		}
 	}
 	qsort(list, nr, sizeof(*list), by_place);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		if (!i || by_place(&list[i - 1], &list[i]))
-			list[packing->nr_places++] = list[i];
+			packing->nr_places++;
+		*list[i].number = packing->nr_places;
+		list[packing->nr_places - 1] = list[i];
+	}
 	packing->places = list;
 	return 0;
 }
@@ -338,18 +345,12 @@ static void put_columns(FILE *stream, const struct packing *packing)
 	const struct prf_exec *execs = packing->prf->execs;
 	const struct order *orders = packing->orders;
 	size_t nr = packing->prf->nr, i, j;
-	const struct place *place;
 
 	for (i = 0; i < nr; i++)
 		put_callers(stream, &orders[i], execs[i].nr_nodes);
 	for (i = 0; i < nr; i++)
-		for (j = 0; j < execs[i].nr_nodes; j++) {
-			place = bsearch(&orders[i].places[j], packing->places,
-					packing->nr_places, sizeof(*place),
-					by_place);
-			packed_put(stream,
-				   place ? place - packing->places + 1 : 0);
-		}
+		for (j = 0; j < execs[i].nr_nodes; j++)
+			packed_put(stream, orders[i].places[j]);
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < execs[i].nr_nodes; j++)
 			packed_put(stream, orders[i].nodes[j]->count);
