@@ -86,8 +86,8 @@ static inline void *packed_array(struct packed *packed, size_t *nr,
 static inline void packed_put(FILE *stream, uint64_t number)
 {
 	for (; number > 0x7f; number >>= 7)
-		fputc(0x80 | (number & 0x7f), stream);
-	fputc(number, stream);
+		putc_unlocked(0x80 | (number & 0x7f), stream);
+	putc_unlocked(number, stream);
 }
 
 #endif /* PRF_PACKED_H */
