@@ -11,7 +11,6 @@
  * is copied from user space.
  */
 #include <linux/err.h>
-#include <linux/jhash.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -40,8 +39,6 @@ static int profil_callers_copy(struct profil_callers *callers,
 		if (copy_from_user((void *)callers->blob + done, from + done,
 				   part))
 			return -EFAULT;
-		callers->hash = jhash((void *)callers->blob + done, part,
-				      callers->hash);
 		cond_resched();
 	}
 	return profil_unwind_open(&callers->table, callers->blob,
@@ -53,8 +50,7 @@ static bool profil_callers_are_equal(const struct profil_callers *a,
 {
 	u64 done, part;
 
-	if (a->user != b->user || a->pages != b->pages ||
-	    a->hash != b->hash || a->bytes != b->bytes)
+	if (a->user != b->user || a->pages != b->pages || a->bytes != b->bytes)
 		return false;
 	for (done = 0; done < a->bytes; done += part) {
 		part = min_t(u64, a->bytes - done, PROFIL_CALLERS_PAUSE);
@@ -127,7 +123,6 @@ profil_callers_new(struct profil_watcher *watcher, u64 bytes)
 	callers->user = profil_user_hold(watcher->user);
 	callers->pages = pages;
 	callers->bytes = bytes;
-	callers->hash = 0;
 	return callers;
 }
 

@@ -153,7 +153,6 @@ struct profil_due {
  * struct profil_callers - a table of callers that a user has loaded
  * @list: in the list of all
  * @refs: one for each watch that has it
- * @hash: of @blob
  * @user: who loaded it; a reference; @pages are charged to it
  * @pages: memory, in pages; 0 for watches with CAP_PERFMON
  * @bytes: length of @blob
@@ -163,7 +162,6 @@ struct profil_due {
 struct profil_callers {
 	struct list_head list;
 	u32 refs;
-	u32 hash;
 	struct profil_user *user;
 	u64 pages;
 	u64 bytes;
