@@ -8,30 +8,11 @@
 
 #include "unwind.h"
 
-/* Anybody's table may be long. */
-#define PROFIL_UNWIND_PAUSE	65536
-
-/* Return: whether the rows and functions of each block ascend within it. */
-static bool profil_unwind_check_block(const struct profil_unwind_table *table,
-				      u32 block)
-{
-	const struct profil_unwind_index *index = &table->index[block];
-	u32 start = block << PROFIL_UNWIND_SHIFT;
-	u32 i;
-
-	for (i = index[0].row; i < index[1].row; i++)
-		if (table->rows[i].low >= PROFIL_UNWIND_BLOCK ||
-		    (i > index[0].row &&
-		     table->rows[i].low <= table->rows[i - 1].low))
-			return false;
-	for (i = index[0].function; i < index[1].function; i++)
-		if (table->functions[i] - start >= PROFIL_UNWIND_BLOCK ||
-		    (i > index[0].function &&
-		     table->functions[i] <= table->functions[i - 1]))
-			return false;
-	return true;
-}
-
+/*
+ * Return: whether the rows and functions of each block are in the table, no more
+ * than a block can have. Their order is not looked at, as it only makes chains
+ * right or wrong, nor are numbers of rules: see profil_unwind_rule().
+ */
 static bool profil_unwind_check_index(const struct profil_unwind_table *table,
 				      u32 functions, u32 rows)
 {
@@ -42,28 +23,23 @@ static bool profil_unwind_check_index(const struct profil_unwind_table *table,
 	    end->function != functions)
 		return false;
 	for (; index < end; index++) {
-		if (index[0].row > index[1].row || index[1].row > rows ||
-		    index[0].function > index[1].function ||
+		if (index[1].row < index[0].row || index[1].row > rows ||
+		    index[1].row - index[0].row > PROFIL_UNWIND_BLOCK ||
+		    index[1].function < index[0].function ||
 		    index[1].function > functions ||
-		    !profil_unwind_check_block(table, index - table->index))
+		    index[1].function - index[0].function >
+		    PROFIL_UNWIND_BLOCK)
 			return false;
 		cond_resched();
 	}
 	return true;
 }
 
-static bool profil_unwind_check_rules(const struct profil_unwind_table *table,
-				      u32 rows, u32 rules)
+static bool profil_unwind_check_rules(const struct profil_unwind_table *table)
 {
 	u32 i;
 
-	for (i = 0; i < rows; i++) {
-		if (table->rows[i].rule >= rules)
-			return false;
-		if (!(i % PROFIL_UNWIND_PAUSE))
-			cond_resched();
-	}
-	for (i = 0; i < rules; i++)
+	for (i = 0; i < table->nr_rules; i++)
 		if (table->rules[i].cfa >= PROFIL_UNWIND_NR_CFA ||
 		    table->rules[i].bx == PROFIL_UNWIND_CHAINED)
 			return false;
@@ -102,11 +78,12 @@ bool profil_unwind_open(struct profil_unwind_table *table, const void *blob,
 	*table = (struct profil_unwind_table) {
 		.start = head->start,
 		.blocks = head->blocks,
+		.nr_rules = head->rules,
 		.index = blob + sizeof(*head),
 		.functions = blob + functions,
 		.rows = blob + rows,
 		.rules = blob + rules,
 	};
 	return profil_unwind_check_index(table, head->functions, head->rows) &&
-	       profil_unwind_check_rules(table, head->rows, head->rules);
+	       profil_unwind_check_rules(table);
 }

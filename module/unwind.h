@@ -24,6 +24,7 @@
  * struct profil_unwind_table - a table that was checked
  * @start: as in &struct profil_unwind_head
  * @blocks: as in &struct profil_unwind_head
+ * @nr_rules: the same
  * @index: of the blocks, and the end of the last one
  * @functions: where they begin
  * @rows: their rows
@@ -32,6 +33,7 @@
 struct profil_unwind_table {
 	u64 start;
 	u32 blocks;
+	u32 nr_rules;
 	const struct profil_unwind_index *index;
 	const u32 *functions;
 	const struct profil_unwind_row *rows;
@@ -96,7 +98,7 @@ profil_unwind_rule(const struct profil_unwind_table *table, u64 offset)
 {
 	u64 block = (offset - table->start) >> PROFIL_UNWIND_SHIFT;
 	u32 low = offset & (PROFIL_UNWIND_BLOCK - 1);
-	u32 begin, end;
+	u32 begin, end, rule;
 
 	if (offset < table->start || block >= table->blocks)
 		return NULL;
@@ -112,7 +114,10 @@ profil_unwind_rule(const struct profil_unwind_table *table, u64 offset)
 		else
 			end = middle;
 	}
-	return begin ? &table->rules[table->rows[begin - 1].rule] : NULL;
+	if (!begin)
+		return NULL;
+	rule = table->rows[begin - 1].rule;
+	return &table->rules[array_index_nospec(rule, table->nr_rules)];
 }
 
 /**
@@ -139,7 +144,9 @@ profil_unwind_function(const struct profil_unwind_table *table, u64 offset)
 		else
 			end = middle;
 	}
-	return begin ? table->start + table->functions[begin - 1] : offset;
+	/* Only its owner knows whether they ascend */
+	return begin && table->functions[begin - 1] <= at ?
+	       table->start + table->functions[begin - 1] : offset;
 }
 
 /* Offsets of registers in struct ucontext, which a handler returns to */

@@ -244,7 +244,6 @@ static bool is_callers(const struct fuzz_callers *table)
 	       !head->functions && head->rows == 1 && head->rules == 1 &&
 	       !table->index[0].row && !table->index[0].function &&
 	       table->index[1].row == 1 && !table->index[1].function &&
-	       table->row.low < PROFIL_UNWIND_BLOCK && !table->row.rule &&
 	       table->rule.cfa < PROFIL_UNWIND_NR_CFA &&
 	       table->rule.bx != PROFIL_UNWIND_CHAINED;
 }

@@ -964,7 +964,7 @@ struct profil_unwind_rule {
 /**
  * struct profil_unwind_row - where a rule begins to hold
  * @low: offset in the block
- * @rule: its index
+ * @rule: its index; where there is no such rule, the first one holds
  */
 struct profil_unwind_row {
 	__u16 low;

@@ -425,6 +425,65 @@ TEST(own_program)
 	end(_metadata, &stepped);
 }
 
+/* A table of one block, with one rule and any number of rows and functions */
+struct forged {
+	struct profil_unwind_head head;
+	struct profil_unwind_index index[2];
+	uint32_t functions[PROFIL_UNWIND_BLOCK];
+	struct profil_unwind_row rows[PROFIL_UNWIND_BLOCK + 2];
+	struct profil_unwind_rule rules[1];
+};
+
+static struct forged *forge(uint32_t rows)
+{
+	struct forged *forged = calloc(1, sizeof(*forged));
+
+	forged->head = (struct profil_unwind_head){
+		.blocks = 1, .functions = PROFIL_UNWIND_BLOCK, .rows = rows,
+		.rules = 1,
+	};
+	forged->index[1] = (struct profil_unwind_index){
+		rows, PROFIL_UNWIND_BLOCK
+	};
+	forged->rules[0].cfa = PROFIL_UNWIND_SP;
+	return forged;
+}
+
+/* Nothing but what is in the table is read, and no function begins later. */
+TEST(tables_whose_rows_say_anything)
+{
+	struct forged *forged = forge(PROFIL_UNWIND_BLOCK);
+	struct profil_unwind_table table;
+	size_t bytes = sizeof(*forged) - 2 * sizeof(forged->rows[0]);
+	uint64_t at;
+
+	memset(forged->functions, 0xff, sizeof(forged->functions));
+	memset(forged->rows, 0xff, sizeof(forged->rows));
+	forged->rows[PROFIL_UNWIND_BLOCK / 2].low = 0;
+	memcpy(&forged->rows[PROFIL_UNWIND_BLOCK], forged->rules,
+	       sizeof(forged->rules));
+	ASSERT_TRUE(profil_unwind_open(&table, forged, bytes));
+	for (at = 0; at < PROFIL_UNWIND_BLOCK; at++) {
+		const struct profil_unwind_rule *rule =
+			profil_unwind_rule(&table, at);
+
+		EXPECT_TRUE(!rule || rule == table.rules);
+		EXPECT_EQ(at, profil_unwind_function(&table, at));
+	}
+	EXPECT_EQ(table.rules, profil_unwind_rule(&table, 1));
+	free(forged);
+}
+
+/* Each step looks for a row, so there is a limit. */
+TEST(no_block_with_more_rows_than_bytes)
+{
+	struct forged *forged = forge(PROFIL_UNWIND_BLOCK + 2);
+	struct profil_unwind_table table;
+
+	EXPECT_FALSE(profil_unwind_open(&table, forged, sizeof(*forged)));
+	free(forged);
+}
+
 FIXTURE(program) {
 };
 
