@@ -8,7 +8,8 @@
 #include <gelf.h>
 #include <stdint.h>
 
-int frames_find(struct Elf *elf, uint64_t address, uint64_t *start,
+struct frames *frames_new(struct Elf *elf);
+int frames_find(const struct frames *frames, uint64_t address, uint64_t *start,
 		uint64_t *end);
 
 #endif /* FRAMES_H */

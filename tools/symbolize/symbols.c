@@ -225,8 +225,9 @@ static int open_tables(struct symbols *symbols, const struct prf_dso *dso)
 		return 0;
 	}
 	symbols->symtab = symtab_new(symbols->module, bias);
+	symbols->frames = frames_new(elf);
 	symbols->units = units_new(symbols->module);
-	return symbols->symtab && symbols->units ? 0 : -1;
+	return symbols->symtab && symbols->frames && symbols->units ? 0 : -1;
 }
 
 /**
@@ -362,6 +363,7 @@ int symbols_sort(struct symbols *symbols)
 void symbols_close(struct symbols *symbols)
 {
 	symtab_free(symbols->symtab);
+	free(symbols->frames);
 	units_free(symbols->units);
 	if (symbols->dwfl)
 		dwfl_end(symbols->dwfl);
@@ -514,7 +516,6 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 	uint64_t start = 0, end;
 	struct symtab_entry *entry;
 	bool has_frame = false;
-	GElf_Addr bias;
 	const char *name;
 
 	if (symtab_read(symbols->symtab))
@@ -522,8 +523,8 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 	entry = symtab_find(symbols->symtab, address, &symbol->start,
 			    &symbol->end);
 	if (!entry) {
-		has_frame = !frames_find(elf_of(symbols, &bias), address,
-					 &start, &end);
+		has_frame = !frames_find(symbols->frames, address, &start,
+					 &end);
 		entry = symtab_label(symbols->symtab, address, start,
 				     &symbol->start, &symbol->end);
 	}

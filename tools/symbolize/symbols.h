@@ -35,6 +35,7 @@ struct symbols {
 	size_t nr_segments;
 	struct prf_segment *segments;
 	struct symtab *symtab;
+	struct frames *frames;
 	struct units *units;
 	size_t nr_names;
 	struct code_name *names;
