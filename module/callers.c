@@ -7,13 +7,13 @@
  * another one has loaded, and nobody's table serves somebody else. A copy goes
  * with the last watch that has it.
  *
- * Context: process, may sleep. Lock: profil_callers_mutex, under which nothing
- * is copied from user space.
+ * Context: process, may sleep. Lock taken: profil_callers_lock, a leaf, for a
+ * few steps: nobody waits for the tables of another user.
  */
 #include <linux/err.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -26,8 +26,10 @@
 #define PROFIL_CALLERS_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | \
 				 __GFP_RETRY_MAYFAIL)
 
-static LIST_HEAD(profil_callers);
-static DEFINE_MUTEX(profil_callers_mutex);
+/* So many tables to pass with the lock held. */
+#define PROFIL_CALLERS_BATCH	64
+
+static DEFINE_SPINLOCK(profil_callers_lock);
 
 static int profil_callers_copy(struct profil_callers *callers,
 			       const void __user *from)
@@ -50,7 +52,7 @@ static bool profil_callers_are_equal(const struct profil_callers *a,
 {
 	u64 done, part;
 
-	if (a->user != b->user || a->pages != b->pages || a->bytes != b->bytes)
+	if (a->pages != b->pages || a->bytes != b->bytes)
 		return false;
 	for (done = 0; done < a->bytes; done += part) {
 		part = min_t(u64, a->bytes - done, PROFIL_CALLERS_PAUSE);
@@ -70,28 +72,55 @@ static void profil_callers_free(struct profil_callers *callers)
 	vfree(callers);
 }
 
+/* Drop a reference to a table. No tick looks at it any more. */
+void profil_callers_drop(struct profil_callers *callers)
+{
+	bool last;
+
+	spin_lock(&profil_callers_lock);
+	last = !--callers->refs;
+	if (last)
+		list_del(&callers->list);
+	spin_unlock(&profil_callers_lock);
+	if (last)
+		profil_callers_free(callers);
+}
+
 /*
- * Share a table.
+ * Share a table. The one that it is compared with is held, without the lock; what
+ * others add meanwhile is at the end, and so not missed.
  *
  * Return: an equal one that is there, instead of it, or itself; with a
  * reference.
  */
 static struct profil_callers *profil_callers_share(struct profil_callers *fresh)
 {
-	struct profil_callers *callers;
+	struct list_head *tables = profil_user_callers(fresh->user);
+	struct profil_callers *callers, *held = NULL;
+	unsigned int passed = 0;
 
-	mutex_lock(&profil_callers_mutex);
-	list_for_each_entry(callers, &profil_callers, list)
-		if (profil_callers_are_equal(callers, fresh))
-			goto found;
-	list_add(&fresh->list, &profil_callers);
-	callers = fresh;
-found:
-	callers->refs++;
-	mutex_unlock(&profil_callers_mutex);
-	if (callers != fresh)
-		profil_callers_free(fresh);
-	return callers;
+	spin_lock(&profil_callers_lock);
+	list_for_each_entry(callers, tables, list) {
+		if (callers->bytes != fresh->bytes &&
+		    ++passed % PROFIL_CALLERS_BATCH)
+			continue;
+		callers->refs++;
+		spin_unlock(&profil_callers_lock);
+		if (held)
+			profil_callers_drop(held);
+		held = callers;
+		if (profil_callers_are_equal(callers, fresh)) {
+			profil_callers_free(fresh);
+			return callers;
+		}
+		cond_resched();
+		spin_lock(&profil_callers_lock);
+	}
+	list_add_tail(&fresh->list, tables);
+	spin_unlock(&profil_callers_lock);
+	if (held)
+		profil_callers_drop(held);
+	return fresh;
 }
 
 /*
@@ -119,7 +148,7 @@ profil_callers_new(struct profil_watcher *watcher, u64 bytes)
 		profil_user_uncharge(watcher->user, PROFIL_CHARGE_PAGES, pages);
 		return ERR_PTR(-ENOMEM);
 	}
-	callers->refs = 0;
+	callers->refs = 1;
 	callers->user = profil_user_hold(watcher->user);
 	callers->pages = pages;
 	callers->bytes = bytes;
@@ -152,18 +181,4 @@ struct profil_callers *profil_callers_load(struct profil_watcher *watcher,
 		return ERR_PTR(err);
 	}
 	return profil_callers_share(callers);
-}
-
-/* Drop a reference to a table. No tick looks at it any more. */
-void profil_callers_drop(struct profil_callers *callers)
-{
-	bool last;
-
-	mutex_lock(&profil_callers_mutex);
-	last = !--callers->refs;
-	if (last)
-		list_del(&callers->list);
-	mutex_unlock(&profil_callers_mutex);
-	if (last)
-		profil_callers_free(callers);
 }

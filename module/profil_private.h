@@ -116,6 +116,7 @@ enum profil_charge {
 
 struct profil_user *profil_user_get(void);
 struct profil_user *profil_user_hold(struct profil_user *user);
+struct list_head *profil_user_callers(struct profil_user *user);
 void profil_user_put(struct profil_user *user);
 bool profil_user_charge(struct profil_user *user, enum profil_charge what,
 			u64 n, u64 max);

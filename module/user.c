@@ -32,6 +32,7 @@
  * @charged: what the user has
  * @nr_dying: watches that are being freed
  * @collecting: held while waits of a watch are collected
+ * @callers: tables of callers, see callers.c
  */
 struct profil_user {
 	struct hlist_node node;
@@ -41,6 +42,7 @@ struct profil_user {
 	atomic64_t charged[PROFIL_CHARGES];
 	atomic_t nr_dying;
 	struct mutex collecting;
+	struct list_head callers;
 };
 
 static DEFINE_HASHTABLE(profil_users, 6);
@@ -103,6 +105,7 @@ struct profil_user *profil_user_get(void)
 	if (!fresh)
 		return NULL;
 	mutex_init(&fresh->collecting);
+	INIT_LIST_HEAD(&fresh->callers);
 	fresh->uid = profil_payer();
 	if (uid_eq(fresh->uid, GLOBAL_ROOT_UID))
 		fresh->container = profil_container();
@@ -119,6 +122,12 @@ struct profil_user *profil_user_get(void)
 	if (user != fresh)
 		kfree(fresh);
 	return user;
+}
+
+/* The tables of callers that a user has loaded, of which each holds the user. */
+struct list_head *profil_user_callers(struct profil_user *user)
+{
+	return &user->callers;
 }
 
 /* One more reference to a user. */
