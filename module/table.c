@@ -64,17 +64,20 @@ static kuid_t profil_owner(const struct profil_deferred *late)
 	return late ? late->uid : current_uid();
 }
 
-/* --- objects */
-
 /*
- * The number and the generation, too: one file after the other may have the same
- * place in memory.
+ * Users choose offsets, numbers of files and names: each has a secret factor, lest
+ * they choose those whose hashes are equal, and so keep others out of the table.
  */
-static __always_inline u64 profil_file_hash(const struct inode *inode)
+static __always_inline u32
+profil_table_hash(const struct profil_watcher *watcher, u64 a, u64 b, u64 c)
 {
-	return hash_64((unsigned long)inode ^ (u64)inode->i_generation << 32 ^
-		       inode->i_ino * GOLDEN_RATIO_64, 32);
+	u64 hash = a * watcher->secrets[0] + b * watcher->secrets[1] +
+		   c * watcher->secrets[2];
+
+	return hash_64(hash ^ hash >> 32, 32);
 }
+
+/* --- objects */
 
 /*
  * Find the object of a file; @object gets 0 if it has none. Another CPU may then
@@ -86,7 +89,10 @@ static __always_inline u32 *
 profil_file_place(struct profil_watcher *watcher, const struct inode *inode,
 		  u32 *object)
 {
-	u32 at = reciprocal_scale(profil_file_hash(inode), watcher->file_mask);
+	/* One file after the other may have the same place in memory */
+	u32 hash = profil_table_hash(watcher, (unsigned long)inode,
+				     inode->i_ino, inode->i_generation);
+	u32 at = reciprocal_scale(hash, watcher->file_mask);
 	u32 i;
 
 	for (i = 0; i < PROFIL_TABLE_PROBES; i++) {
@@ -285,13 +291,12 @@ profil_bucket_place(struct profil_watcher *watcher,
 {
 	u32 probes = has_caller ? PROFIL_NODE_PROBES : PROFIL_TABLE_PROBES;
 	u32 mask = watcher->bucket_mask;
-	u64 hash = key->offset ^ (u64)key->image << 48 ^
-		   (u64)key->object << 32 ^ watcher->secret;
-	u32 at, i;
+	u32 hash = profil_table_hash(watcher, key->offset,
+				     (u64)key->object << 32 | key->image,
+				     has_caller ? key->caller : 0);
+	u32 at = reciprocal_scale(hash, mask);
+	u32 i;
 
-	if (has_caller)
-		hash += key->caller * GOLDEN_RATIO_64;
-	at = reciprocal_scale(hash_64(hash, 32), mask);
 	for (i = 0; i < probes; i++) {
 		u32 *place = &watcher->bucket_index[at++ & mask];
 
@@ -899,13 +904,13 @@ static u64 profil_task_cgroup(struct task_struct *task)
 #endif
 }
 
-static u64 profil_image_hash(const struct profil_watch_image *image)
+static u32 profil_image_hash(const struct profil_watcher *watcher,
+			     const struct profil_watch_image *image)
 {
 	const u64 *comm = (const u64 *)image->comm;
+	u32 name = profil_table_hash(watcher, comm[0], comm[1], image->cgroup);
 
-	return profil_mix(profil_mix(profil_mix(comm[0] ^ image->cgroup) ^
-				     comm[1]) ^
-			  image->exe ^ (u64)image->flags << 32);
+	return profil_table_hash(watcher, name, image->exe, image->flags);
 }
 
 static bool profil_is_image(const struct profil_watch_image *a,
@@ -920,7 +925,7 @@ static bool profil_is_image(const struct profil_watch_image *a,
 static u32 *profil_image_place(struct profil_watcher *watcher,
 			       const struct profil_watch_image *wanted)
 {
-	u32 at = profil_image_hash(wanted);
+	u32 at = profil_image_hash(watcher, wanted);
 	u32 i;
 
 	for (i = 0; i < PROFIL_TABLE_PROBES; i++) {

@@ -217,8 +217,9 @@ static void profil_watcher_free(struct work_struct *work)
  */
 struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 {
-	struct profil_watcher *watcher;
 	struct profil_user *user = profil_user_get();
+	struct profil_watcher *watcher;
+	u32 i;
 
 	if (!user)
 		return NULL;
@@ -241,7 +242,9 @@ struct profil_watcher *profil_watcher_new(const struct profil_watch *request)
 	watcher->cred = get_current_cred();
 	watcher->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	watcher->user = user;
-	get_random_bytes(&watcher->secret, sizeof(watcher->secret));
+	get_random_bytes(watcher->secrets, sizeof(watcher->secrets));
+	for (i = 0; i < ARRAY_SIZE(watcher->secrets); i++)
+		watcher->secrets[i] |= 1;
 	get_random_bytes(watcher->cells, sizeof(watcher->cells));
 	init_waitqueue_head(&watcher->poll);
 	mutex_init(&watcher->ending);

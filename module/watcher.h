@@ -173,7 +173,7 @@ struct profil_callers {
  * struct profil_watcher - a watch
  * @sink: slot, state and period
  * @id: no other watch has had it; never 0
- * @secret: of the hash of buckets, so that nobody can make them collide
+ * @secrets: of the hashes in the table; odd, so that no bit of a key is lost
  * @refs: one for the open file, one for each member that has been removed and
  *	cannot be used again yet
  * @request: as it was granted
@@ -229,7 +229,7 @@ struct profil_callers {
 struct profil_watcher {
 	struct profil_sink sink;
 	u64 id;
-	u64 secret;
+	u64 secrets[3];
 	refcount_t refs;
 	struct profil_watch request;
 	struct list_head wide;

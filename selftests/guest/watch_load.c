@@ -408,6 +408,37 @@ TEST_F(full, of_no_places_that_a_user_has_chosen)
 	EXPECT_SOUND(&self->watch, &self->status);
 }
 
+/* The bits of a file's number and of the offset cancel each other in a sum. */
+TEST_F(full, of_no_offsets_that_a_user_has_chosen)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), 0);
+	long bytes = sysconf(_SC_PAGESIZE);
+
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	for (int i = 0; i < COLLIDING; i++) {
+		uint64_t next = self->watch.table->nr_objects;
+		off_t offset = (next ^ 1 << 14) << (32 + request.bucket_shift);
+		int fd = memfd_create("code", MFD_CLOEXEC);
+		void *code;
+
+		ASSERT_EQ(0, ftruncate(fd, offset + bytes));
+		ASSERT_EQ(spin_code_size,
+			  pwrite(fd, spin_code, spin_code_size, offset));
+		code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd,
+			    offset);
+		ASSERT_NE(MAP_FAILED, code);
+		spin_ns(code, 3 * MS);
+		munmap(code, bytes);
+		close(fd);
+	}
+	self->status = watch_stop(&self->watch);
+	EXPECT_LT(COLLIDING, self->status.objects);
+	EXPECT_EQ(0, self->status.coarse);
+	EXPECT_WATCH_TICKS(&self->status);
+	EXPECT_SOUND(&self->watch, &self->status);
+}
+
 #define FILES		400
 
 /*
