@@ -238,7 +238,8 @@ static void profil_name_objects(struct work_struct *work)
 	/* Pairs with the release in profil_file_claim(). */
 	while (watcher->named < smp_load_acquire(&watcher->table->nr_objects)) {
 		profil_name_object(watcher, watcher->named, buffer);
-		WRITE_ONCE(watcher->named, watcher->named + 1);
+		/* Pairs with the acquire in profil_watch_read(). */
+		smp_store_release(&watcher->named, watcher->named + 1);
 		cond_resched();
 	}
 	kfree(buffer);

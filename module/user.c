@@ -231,6 +231,8 @@ void profil_user_uncharge_watch(struct profil_user *user, u64 pages)
 {
 	profil_user_uncharge(user, PROFIL_CHARGE_PAGES, pages);
 	atomic_dec(&user->nr_dying);
+	/* The waiter is there before it looks at the number */
+	smp_mb__after_atomic();
 	wake_up_var(&user->nr_dying);
 }
 

@@ -303,7 +303,8 @@ u32 profil_watch_read(struct profil_watcher *watcher,
 		      struct profil_watch_status *status)
 {
 	u32 nr = READ_ONCE(watcher->table->nr_images);
-	u32 named = READ_ONCE(watcher->named);
+	/* Pairs with the release in profil_name_objects(). */
+	u32 named = smp_load_acquire(&watcher->named);
 	u32 i;
 
 	profil_clock_refresh_watch(watcher);
