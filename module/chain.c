@@ -18,7 +18,8 @@
  *
  * Reads words of the stack only, without page faults, in the mapping that the
  * stack pointer is in; a frame that a signal interrupted may have another one.
- * Only offsets in executable mappings reach the table of the watch.
+ * Only offsets in executable mappings reach the table of the watch, or where the
+ * table of callers says that the functions there begin.
  *
  * Context: as profil_chain_tick(), unless a function says otherwise.
  */
