@@ -361,6 +361,44 @@ TEST_F(quota, is_charged_in_a_watch_that_was_passed_on)
 	EXPECT_EQ(-SIGKILL, child_kill(&target));
 }
 
+/* As an ordinary user: load one of two tables again and again. */
+static int load_by_turns(void *unused)
+{
+	struct callers callers = make_rule(some_rule, 1);
+	struct child target;
+
+	(void)unused;
+	if (become(NOBODY))
+		return 1;
+	target = child_begin(wait_for_signal, NULL);
+	for (int i = 0; i < 200; i++) {
+		struct watch watch;
+
+		rules_of(&callers)->offset = 8 + 8 * (i % 2);
+		if (watch_process(&watch, target.pid, PROFIL_WATCH_CHAINS))
+			return 2;
+		if (load_callers(&watch, -1, callers.table, callers.bytes))
+			return 3;
+		watch_end(&watch);
+	}
+	child_kill(&target);
+	return 0;
+}
+
+/* Who compares a table with his own holds it, also as the last one. */
+TEST_F(quota, is_charged_for_tables_that_come_and_go)
+{
+	struct child users[4];
+
+	ASSERT_EQ(0, put_parameter("max_watch_kb", self->before));
+	for (int i = 0; i < 4; i++)
+		users[i] = child_begin(load_by_turns, NULL);
+	for (int i = 0; i < 4; i++)
+		child_go(&users[i]);
+	for (int i = 0; i < 4; i++)
+		EXPECT_EQ(0, child_end(&users[i]));
+}
+
 /* --- watchers that are killed */
 
 static int watch_and_wait(void *target)
