@@ -711,7 +711,9 @@ TEST(full_of_what_another_user_does_with_mappings_that_change)
 		used += watch_in_use(bucket) && bucket->image == image;
 	}
 	TH_LOG("%u of %u buckets are the user's", used, status.buckets);
-	EXPECT_LT(0, status.coarse);
+	/* With sanitizers nearly all time goes to the kernel */
+	if (slack() == 1)
+		EXPECT_LT(0, status.coarse);
 	EXPECT_GE(request.buckets * 3 / 4, used);
 	watch_end(&watch);
 }
