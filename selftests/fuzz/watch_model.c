@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "watch.h"
+
 #include "fuzz/model.h"
 #include "fuzz/watch_model.h"
 
@@ -353,22 +355,6 @@ static int request_watch(struct watch_model *model, struct model_file *file,
 	return 0;
 }
 
-static bool is_monotonic(const struct profil_watch_status *last,
-			 const struct profil_watch_status *now)
-{
-	return now->cpu_time_ns >= last->cpu_time_ns &&
-	       now->ticks >= last->ticks && now->counted >= last->counted &&
-	       now->coarse >= last->coarse && now->kernel >= last->kernel &&
-	       now->unresolved >= last->unresolved &&
-	       now->withheld >= last->withheld &&
-	       now->unfollowed >= last->unfollowed &&
-	       now->images >= last->images && now->objects >= last->objects &&
-	       now->buckets >= last->buckets && now->names >= last->names &&
-	       now->blocked >= last->blocked &&
-	       now->runnable >= last->runnable && now->idle >= last->idle &&
-	       now->unfollowed_threads >= last->unfollowed_threads;
-}
-
 static bool is_status(const struct model_file *file,
 		      const struct profil_watch_status *status)
 {
@@ -380,8 +366,7 @@ static bool is_status(const struct model_file *file,
 			       sizeof(none) - sizeof(status->size));
 	return status->state == file->state &&
 	       status->period_ns == file->as.period_ns &&
-	       status->ticks == status->counted + status->coarse +
-				status->kernel + status->unresolved &&
+	       watch_conserved(status) &&
 	       status->processes <= (file->state == PROFIL_STATE_ON ?
 				     file->as.processes : 0) &&
 	       status->images >= 1 && status->images <= file->as.images &&
@@ -395,7 +380,7 @@ static bool is_status(const struct model_file *file,
 		  status->asleep_blocked | status->asleep_runnable |
 		  status->threads | status->unfollowed_threads)) &&
 	       status->threads <= file->as.threads &&
-	       is_monotonic(&file->last, status);
+	       watch_goes_on(&file->last, status);
 }
 
 static int request_status(struct watch_model *model, struct model_file *file,

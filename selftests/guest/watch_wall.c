@@ -24,6 +24,7 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "load.h"
 #include "needs.h"
 #include "numbers.h"
 #include "watch.h"
@@ -36,19 +37,6 @@ NEEDS_ROOT;
 #else
 #define PAUSE	SYS_ppoll
 #endif
-
-/* A tick falls in each period of a life, and that is cut at both ends. */
-#define CUT	2
-
-/**
- * struct life - bounds of the time for which a thread has been watched
- * @shortest: from when the watch had begun
- * @longest: from just before
- */
-struct life {
-	uint64_t shortest;
-	uint64_t longest;
-};
 
 FIXTURE(wall) {
 	struct watch watch;
@@ -92,12 +80,6 @@ static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(wall) *self,
 		   (struct profil_watch) { 0 });
 }
 
-static uint64_t all_ticks(const struct profil_watch_status *status)
-{
-	return status->ticks + status->blocked + status->runnable +
-	       status->asleep_blocked + status->asleep_runnable;
-}
-
 static void log_status(struct __test_metadata *_metadata,
 		       const struct profil_watch_status *status)
 {
@@ -107,33 +89,11 @@ static void log_status(struct __test_metadata *_metadata,
 	       status->threads);
 }
 
-/*
- * A wait that ends while a status is read may be in neither of its numbers, and on a
- * busy host the tick of one who runs may come late: they are in one of the next.
- */
-#define READINGS	200
-
 /* All that @nr threads have had since the watch began, and never more. */
 #define EXPECT_LIVES(self, nr) do { \
-	uint64_t from, to, least, most; \
-	int readings = READINGS; \
-	for (;;) { \
-		from = monotonic_ns(); \
-		(self)->status = watch_status(&(self)->watch); \
-		to = monotonic_ns(); \
-		EXPECT_GE((nr) * ((to - (self)->since.longest) / \
-				  (self)->watch.as.period_ns + CUT), \
-			  all_ticks(&(self)->status)); \
-		least = (nr) * ((from - (self)->since.shortest) / \
-				(self)->watch.as.period_ns); \
-		most = all_ticks(&(self)->status) + (self)->status.pending + \
-		       (nr) * CUT; \
-		if (least <= most || !--readings) \
-			break; \
-		sleep_ns(5 * MS); \
-	} \
+	EXPECT_EQ(0, watch_missing(&(self)->watch, &(self)->since, (nr), \
+				   &(self)->status)); \
 	log_status(_metadata, &(self)->status); \
-	EXPECT_LE(least, most); \
 } while (0)
 
 /* The child has ended. */
@@ -194,13 +154,6 @@ static uint64_t waits(const struct watch *watch, uint32_t offset)
 static uint64_t waits_in(const struct watch *watch, long call)
 {
 	return waits(watch, PROFIL_WAIT_SYSCALL + call);
-}
-
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec span = { ns / SECOND, ns % SECOND };
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL);
 }
 
 /* --- one thread */
@@ -1019,61 +972,12 @@ TEST_F(wall, that_begins_while_threads_come_and_go)
 	}
 }
 
-/* They compute, sleep, and wait for each other, on more threads than CPUs. */
-struct work {
-	pthread_mutex_t lock;
-	int pipe[2];
-};
-
-static void *do_everything(void *argument)
-{
-	struct work *work = argument;
-	__u64 state = (uintptr_t)&state;
-	char byte;
-
-	for (;;) {
-		switch (number_below(&state, 4)) {
-		case 0:
-			burn_thread_ns(number_below(&state, 3 * MS));
-			break;
-		case 1:
-			sleep_ns(number_below(&state, 3 * MS));
-			break;
-		case 2:
-			pthread_mutex_lock(&work->lock);
-			sleep_ns(number_below(&state, MS));
-			pthread_mutex_unlock(&work->lock);
-			break;
-		default:
-			if (write(work->pipe[1], "", 1) != 1 ||
-			    read(work->pipe[0], &byte, 1) != 1)
-				return "";
-		}
-	}
-}
-
-#define WORKERS	10
-
-static int have_workers(void *unused __attribute__((unused)))
-{
-	struct work work = { PTHREAD_MUTEX_INITIALIZER, { -1, -1 } };
-	pthread_t threads[WORKERS];
-
-	if (pipe(work.pipe))
-		return 1;
-	for (int i = 0; i < WORKERS; i++)
-		if (pthread_create(&threads[i], NULL, do_everything, &work))
-			return 1;
-	sleep_ns(100 * SECOND);
-	return 0;
-}
-
 static void begin_with_workers(struct __test_metadata *_metadata,
 			       FIXTURE_DATA(wall) *self)
 {
 	struct profil_watch request;
 
-	self->child = child_begin(have_workers, NULL);
+	self->child = child_begin(be_threads, NULL);
 	child_go(&self->child);
 	ASSERT_EQ(0, wait_for_threads(self->child.pid, WORKERS + 1));
 	request = watch_request(PROFIL_WATCH_PROCESS, self->child.pid,

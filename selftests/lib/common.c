@@ -61,6 +61,13 @@ uint64_t thread_cpu_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+void sleep_ns(uint64_t ns)
+{
+	struct timespec span = { ns / SECOND, ns % SECOND };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL);
+}
+
 /*
  * Long enough that a program that reads the clock in between spends nearly all
  * its time in user mode, and much shorter than a millisecond.

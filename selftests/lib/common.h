@@ -53,6 +53,7 @@ uint64_t monotonic_ns(void);
 uint64_t process_cpu_ns(void);
 uint64_t thread_cpu_ns(void);
 
+void sleep_ns(uint64_t ns);
 void burn_process_ns(uint64_t ns);
 void burn_thread_ns(uint64_t ns);
 void burn_kernel_ns(uint64_t ns);

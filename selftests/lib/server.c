@@ -2,12 +2,14 @@
 /*
  * server.c - a threaded server under load, to attach to
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common.h"
+#include "load.h"
 #include "server.h"
 
 /* Answer requests until the socket is closed. */
@@ -69,6 +71,9 @@ static void *ask(void *argument)
 int server_begin(struct server *server)
 {
 	atomic_init(&server->is_over, false);
+	server->attached = 0;
+	server->ticks = 0;
+	server->forbidden = 0;
 	for (int i = 0; i < SERVER_THREADS; i++)
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, server->sockets[i]))
 			return -1;
@@ -87,17 +92,11 @@ int server_begin(struct server *server)
 	return 0;
 }
 
-static bool is_conserved(const struct profil_watch_status *status)
-{
-	return status->ticks == status->counted + status->coarse +
-				status->kernel + status->unresolved;
-}
-
 /*
  * Watch the server for a moment. Some of the rounds end by a stop, and some by
- * the close. Return: the number of ticks seen, or -1 if anything is wrong.
+ * the close. Return: 0, also if it is forbidden; or -1 if anything is wrong.
  */
-static int64_t attach(const struct server *server, unsigned int round)
+static int attach(struct server *server, unsigned int round)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 		server->process.pid, round % 2 ? PROFIL_WATCH_CHILDREN : 0);
@@ -112,12 +111,15 @@ static int64_t attach(const struct server *server, unsigned int round)
 	request.images = 16;
 	request.names = 4096;
 	if (watch_begin(&watch, &request)) {
+		server->forbidden++;
+		if (is_forbidden(errno))
+			return 0;
 		perror("# watch of the server");
 		return -1;
 	}
 	usleep(round % 3 * 500);
 	status = watch_status(&watch);
-	if (!is_conserved(&status) || status.processes != 1)
+	if (!watch_conserved(&status) || status.processes != 1)
 		fault = "status";
 	if (round % 4 == 0) {
 		watch_stop(&watch);
@@ -125,8 +127,10 @@ static int64_t attach(const struct server *server, unsigned int round)
 		fault = fault ?: watch_fault(&watch, &status);
 	}
 	watch_end(&watch);
+	server->attached++;
+	server->ticks += status.ticks;
 	if (!fault)
-		return status.ticks;
+		return 0;
 	fprintf(stderr, "# watch of the server: %s\n", fault);
 	return -1;
 }
@@ -138,27 +142,20 @@ static int64_t attach(const struct server *server, unsigned int round)
  * @most: how often at most
  * @length_ns: the time
  *
- * Return: the number of ticks seen, or -1 if anything is wrong.
+ * Return: 0, or -1 if anything is wrong.
  */
-int64_t server_attach(const struct server *server, unsigned int least,
-		      unsigned int most, uint64_t length_ns)
+int server_attach(struct server *server, unsigned int least, unsigned int most,
+		  uint64_t length_ns)
 {
 	uint64_t end = monotonic_ns() + length_ns;
-	unsigned int round;
-	int64_t ticks = 0;
 
-	for (round = 0; round < most; round++) {
-		int64_t seen;
-
+	for (unsigned int round = 0; round < most; round++) {
 		if (round >= least && monotonic_ns() >= end)
 			break;
-		seen = attach(server, round);
-		if (seen < 0)
-			return seen;
-		ticks += seen;
+		if (attach(server, round))
+			return -1;
 	}
-	printf("# attached %u times, %lld ticks\n", round, (long long)ticks);
-	return ticks;
+	return 0;
 }
 
 /* Return: 0 if every answer was right and the server has ended well. */

@@ -129,6 +129,74 @@ struct profil_watch_status watch_settled(const struct watch *watch,
 	return status;
 }
 
+/* Every tick has exactly one outcome, in any status at any time. */
+bool watch_conserved(const struct profil_watch_status *status)
+{
+	return status->ticks == status->counted + status->coarse +
+				status->kernel + status->unresolved;
+}
+
+/* No number of a later status is less. */
+bool watch_goes_on(const struct profil_watch_status *last,
+		   const struct profil_watch_status *now)
+{
+	return now->cpu_time_ns >= last->cpu_time_ns &&
+	       now->ticks >= last->ticks && now->counted >= last->counted &&
+	       now->coarse >= last->coarse && now->kernel >= last->kernel &&
+	       now->unresolved >= last->unresolved &&
+	       now->withheld >= last->withheld &&
+	       now->unfollowed >= last->unfollowed &&
+	       now->images >= last->images && now->objects >= last->objects &&
+	       now->buckets >= last->buckets && now->names >= last->names &&
+	       now->blocked >= last->blocked &&
+	       now->runnable >= last->runnable && now->idle >= last->idle &&
+	       now->unfollowed_threads >= last->unfollowed_threads;
+}
+
+/* Those of threads that ran, and of those that did not. */
+uint64_t all_ticks(const struct profil_watch_status *status)
+{
+	return status->ticks + status->blocked + status->runnable +
+	       status->asleep_blocked + status->asleep_runnable;
+}
+
+#define READINGS	200
+
+/**
+ * watch_missing() - compare the ticks of threads with their lives
+ * @watch: a watch with PROFIL_WATCH_WALL
+ * @since: when it began
+ * @nr: threads that have lived since then, all that there are
+ * @status: receives the status
+ *
+ * A wait that ends while a status is read may be in neither of its numbers, and on a
+ * busy host the tick of one who runs may come late: they are in one of the next.
+ *
+ * Return: 0; how many ticks are missing; or, negative, how many there should not be.
+ */
+int64_t watch_missing(const struct watch *watch, const struct life *since,
+		      uint64_t nr, struct profil_watch_status *status)
+{
+	int64_t missing = 0, excess;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t from = monotonic_ns(), to;
+
+		*status = watch_status(watch);
+		to = monotonic_ns();
+		excess = all_ticks(status) -
+			 nr * ((to - since->longest) / status->period_ns + CUT);
+		if (excess > 0)
+			return -excess;
+		missing = nr * ((from - since->shortest) / status->period_ns) -
+			  (all_ticks(status) + status->pending + nr * CUT);
+		if (missing <= 0)
+			return 0;
+		sleep_ns(5 * MS);
+	}
+	return missing;
+}
+
 /* --- the table */
 
 static const void *at(const struct watch *watch, uint64_t offset)
@@ -768,6 +836,24 @@ int get_parameter(const char *name, char *value, size_t size)
 	if (file)
 		fclose(file);
 	return bad;
+}
+
+/* --- memory */
+
+/* Bytes that the module has from vmalloc(). */
+uint64_t bytes_of_module(void)
+{
+	FILE *file = fopen("/proc/vmallocinfo", "r");
+	unsigned long long bytes, sum = 0;
+	char line[400];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, " profil_") &&
+		    sscanf(line, "%*s %llu", &bytes) == 1)
+			sum += bytes;
+	if (file)
+		fclose(file);
+	return sum;
 }
 
 /* --- text */

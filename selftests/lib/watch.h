@@ -45,6 +45,28 @@ struct profil_watch_status watch_settled(const struct watch *watch,
 					 uint32_t processes);
 struct profil_watch_status watch_stop(const struct watch *watch);
 
+bool watch_conserved(const struct profil_watch_status *status);
+bool watch_goes_on(const struct profil_watch_status *last,
+		   const struct profil_watch_status *now);
+
+/* A tick falls in each period of a life, and that is cut at both ends. */
+#define CUT	2
+
+/**
+ * struct life - bounds of the time for which a thread has been watched
+ * @shortest: from when the watch had begun
+ * @longest: from just before
+ */
+struct life {
+	uint64_t shortest;
+	uint64_t longest;
+};
+
+uint64_t all_ticks(const struct profil_watch_status *status);
+int64_t watch_missing(const struct watch *watch, const struct life *since,
+		      uint64_t nr, struct profil_watch_status *status);
+uint64_t bytes_of_module(void);
+
 uint32_t watch_nr_images(const struct watch *watch);
 uint32_t watch_nr_objects(const struct watch *watch);
 const struct profil_watch_image *watch_image(const struct watch *watch,

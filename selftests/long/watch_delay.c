@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "load.h"
 #include "needs.h"
 #include "watch.h"
 
@@ -31,46 +31,10 @@ NEEDS_TWO_CPUS;
 
 #define MAX_FUNCTIONS	1000
 
-static uint32_t *counter;
-
-static void *end_at_once(void *unused)
-{
-	return unused;
-}
-
-/* Begin a profile, and do all that the module has to follow, again and again. */
-static int be_busy(void *device)
-{
-	struct profil_region region = overflow_bin(counter, sizeof(*counter));
-	pthread_t thread;
-
-	if (set_region_by(*(int *)device, &region, sizeof(*counter), MS, 0))
-		return 1;
-	for (int i = 0; ; i++) {
-		pid_t child = fork_child();
-
-		if (!child) {
-			burn_thread_ns(MS / 2);
-			if (i % 2)
-				execl("/bin/true", "true", NULL);
-			_exit(0);
-		}
-		if (child < 0 || wait_child(child) ||
-		    pthread_create(&thread, NULL, end_at_once, NULL) ||
-		    pthread_join(thread, NULL))
-			return 2;
-		if (i % 8 == 0 &&
-		    set_region_by(*(int *)device, &region, sizeof(*counter),
-				  MS, 0))
-			return 3;
-		usleep(500);
-	}
-}
-
 FIXTURE(steps) {
 	char functions[MAX_FUNCTIONS][100];
 	int nr;
-	int device;
+	struct busy busy;
 	struct child child;
 };
 
@@ -93,12 +57,12 @@ FIXTURE_SETUP(steps)
 	while (self->nr < MAX_FUNCTIONS && fgets(line, sizeof(line), symbols))
 		self->nr += is_function(line, self->functions[self->nr]);
 	fclose(symbols);
-	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, counter);
-	self->device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
-	ASSERT_LE(0, self->device);
-	self->child = child_begin(be_busy, &self->device);
+	self->busy.counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->busy.counter);
+	self->busy.device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->busy.device);
+	self->child = child_begin(be_busy, &self->busy);
 	child_go(&self->child);
 }
 
@@ -109,10 +73,10 @@ FIXTURE_TEARDOWN(steps)
 	if (syscall(SYS_delete_module, "delay", O_NONBLOCK))
 		EXPECT_EQ(ENOENT, errno);
 	EXPECT_EQ(-SIGKILL, child_kill(&self->child));
-	account = account_after(self->device, 0);
+	account = account_after(self->busy.device, 0);
 	EXPECT_EQ(0, account.running);
 	EXPECT_CONSERVED(&account);
-	close(self->device);
+	close(self->busy.device);
 }
 
 static void ends(struct __test_metadata *_metadata, struct watch *watch)
