@@ -51,6 +51,9 @@ help:
 	@echo 'make test-long  run hundreds of hostile processes beside an'
 	@echo '                innocent one, watch thousands of programs, and delay'
 	@echo '                each function of the module'
+	@echo 'make soak HOURS=H'
+	@echo '                do everything at once for H hours (default: 4); with'
+	@echo '                KERNEL=debug on the kernel of test-debug'
 	@echo 'make test-large     measure what prohist needs for files of 50 MB'
 	@echo 'make test-fleet have twenty machines (network namespaces) push to one'
 	@echo '                store, with two cut off, and Prometheus scrape one of'
@@ -171,7 +174,7 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(O)
 
 # The guest's kernel need not be the one that runs here.
-with_warnings := demo test test-debug test-debug-rt test-cfi test-long \
+with_warnings := demo soak test test-debug test-debug-rt test-cfi test-long \
 	test-viewers images bench bench-quick
 $(with_warnings) test-matrix: export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
 $(with_warnings): export W = 1
@@ -203,8 +206,19 @@ test-matrix:
 
 test-long: setup
 	@$(MAKE) -s module lib tests
-	@selftests/vm/run -t 1800 -m 2048 -- selftests/bin/suite \
+	@selftests/vm/run -t 2400 -m 2048 -- selftests/bin/suite \
 		build/selftests/long
+
+# On a busy host or with sanitizers its last minute may take long
+soak: HOURS := 4
+soak: KERNEL := distro
+soak: setup
+	@[ $(KERNEL) = distro ] || selftests/vm/build-kernel $(KERNEL)
+	@$(MAKE) -s $(patsubst distro-%,%,$(KERNEL)-module) lib tests
+	@VM_ENV=SOAK_HOURS SOAK_HOURS=$(HOURS) selftests/vm/run -k $(KERNEL) \
+		$(if $(filter debug,$(KERNEL)),-l,-m 2048) \
+		-t $$(awk 'BEGIN { printf "%d", $(HOURS) * 3600 + 3600 }') -- \
+		build/selftests/long/soak
 
 test-large: tools
 	@mkdir -p $(O)/selftests/large
@@ -357,7 +371,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	test test-debug test-debug-rt test-cfi test-fleet test-large test-long \
+	soak test test-debug test-debug-rt test-cfi test-fleet test-large test-long \
 	test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
