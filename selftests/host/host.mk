@@ -19,7 +19,7 @@ kselftest := $(O)/linux/tools/testing/selftests
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 # The harness compares signed with unsigned numbers, and has unused parameters.
 flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	 -I$(kselftest)
+	 -I.. -I$(kselftest)
 # The headers in lib/kernel replace the kernel's, so they come first.
 pure := -I../../../lib/kernel -iquote ../../../module
 

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The kernel's, with time enough for each test on a busy machine */
+#include_next "kselftest_harness.h"
+
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT 600
