@@ -397,9 +397,10 @@ static int request_status(struct watch_model *model, struct model_file *file,
 					STATUS_SIZE);
 	if (due || error)
 		return due;
+	/* Of a number that is cut, a part is no number */
 	if (status.size < sizeof(status))
-		size = status.size;
-	memset(&status, 0, sizeof(status));
+		size = status.size & -sizeof(uint64_t);
+	status = file->last;
 	arena_get(model->arena, arg, &status, size);
 	if (!is_status(file, &status))
 		return WRONG;

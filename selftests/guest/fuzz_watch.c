@@ -206,6 +206,37 @@ static void expect_every_error(struct __test_metadata *_metadata,
 				  self->seen[WATCH][EOPNOTSUPP]);
 }
 
+/* The model takes what an earlier status said for what a short one does not say. */
+TEST(a_status_that_is_cut)
+{
+	struct profil_watch_status status = {
+		.size = sizeof(status), .state = PROFIL_STATE_ON,
+		.period_ns = MS, .images = 1, .objects = PROFIL_OBJECT_FILES,
+		.blocked = 0x1ff,
+	};
+	struct watch_model model = { .perfmon = true };
+	struct model_file *file = &model.files[0];
+	struct attempt attempt = { .request = PROFIL_IOC_WATCH_STATUS };
+	struct arena arena;
+
+	ASSERT_TRUE(arena_make(&arena, 1));
+	model.arena = &arena;
+	*file = (struct model_file) {
+		.had = true, .state = PROFIL_STATE_ON,
+		.as = {
+			.flags = PROFIL_WATCH_WALL, .period_ns = MS,
+			.images = 2, .objects = 8,
+		},
+	};
+	attempt.arg = (uintptr_t)arena.view + PAGE;
+	for (size_t size = sizeof(status); size >= 112; size--) {
+		status.size = size;
+		status.blocked++;
+		arena_poke(&arena, attempt.arg, &status, size);
+		EXPECT_EQ(0, watch_model_request(&model, file, &attempt, 0));
+	}
+}
+
 TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 {
 	bool ok = true;
