@@ -12,9 +12,8 @@
 #include "profil/watch.h"
 
 /*
- * Buckets with chains. 13 s of a compiler need 16,000, and each further second
- * some hundreds; with many of them, a table begins to be slow when half of it is
- * in use.
+ * Buckets with chains: enough for ten minutes of a compiler, of which 13 s need
+ * 16,000, and each further second some hundreds.
  */
 #define CHAIN_BUCKETS	(1u << 18)
 #define LEAST_BUCKETS	(1u << 14)
