@@ -12,6 +12,7 @@
  */
 #include <linux/err.h>
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
@@ -75,15 +76,11 @@ static void profil_callers_free(struct profil_callers *callers)
 /* Drop a reference to a table. No tick looks at it any more. */
 void profil_callers_drop(struct profil_callers *callers)
 {
-	bool last;
-
-	spin_lock(&profil_callers_lock);
-	last = !--callers->refs;
-	if (last)
-		list_del(&callers->list);
+	if (!refcount_dec_and_lock(&callers->refs, &profil_callers_lock))
+		return;
+	list_del(&callers->list);
 	spin_unlock(&profil_callers_lock);
-	if (last)
-		profil_callers_free(callers);
+	profil_callers_free(callers);
 }
 
 /*
@@ -104,7 +101,7 @@ static struct profil_callers *profil_callers_share(struct profil_callers *fresh)
 		if (callers->bytes != fresh->bytes &&
 		    ++passed % PROFIL_CALLERS_BATCH)
 			continue;
-		callers->refs++;
+		refcount_inc(&callers->refs);
 		spin_unlock(&profil_callers_lock);
 		if (held)
 			profil_callers_drop(held);
@@ -148,7 +145,7 @@ profil_callers_new(struct profil_watcher *watcher, u64 bytes)
 		profil_user_uncharge(watcher->user, PROFIL_CHARGE_PAGES, pages);
 		return ERR_PTR(-ENOMEM);
 	}
-	callers->refs = 1;
+	refcount_set(&callers->refs, 1);
 	callers->user = profil_user_hold(watcher->user);
 	callers->pages = pages;
 	callers->bytes = bytes;

@@ -16,6 +16,7 @@
 #include <linux/cred.h>
 #include <linux/mutex.h>
 #include <linux/pid_namespace.h>
+#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
@@ -38,7 +39,7 @@ struct profil_user {
 	struct hlist_node node;
 	kuid_t uid;
 	unsigned int container;
-	unsigned int refs;
+	refcount_t refs;
 	atomic64_t charged[PROFIL_CHARGES];
 	atomic_t nr_dying;
 	struct mutex collecting;
@@ -104,6 +105,7 @@ struct profil_user *profil_user_get(void)
 
 	if (!fresh)
 		return NULL;
+	refcount_set(&fresh->refs, 1);
 	mutex_init(&fresh->collecting);
 	INIT_LIST_HEAD(&fresh->callers);
 	fresh->uid = profil_payer();
@@ -112,11 +114,12 @@ struct profil_user *profil_user_get(void)
 
 	spin_lock(&profil_user_lock);
 	user = profil_user_find(fresh);
-	if (!user) {
+	if (user) {
+		refcount_inc(&user->refs);
+	} else {
 		hash_add(profil_users, &fresh->node, __kuid_val(fresh->uid));
 		user = fresh;
 	}
-	user->refs++;
 	spin_unlock(&profil_user_lock);
 
 	if (user != fresh)
@@ -133,24 +136,18 @@ struct list_head *profil_user_callers(struct profil_user *user)
 /* One more reference to a user. */
 struct profil_user *profil_user_hold(struct profil_user *user)
 {
-	spin_lock(&profil_user_lock);
-	user->refs++;
-	spin_unlock(&profil_user_lock);
+	refcount_inc(&user->refs);
 	return user;
 }
 
 /* Drop a reference to a user. */
 void profil_user_put(struct profil_user *user)
 {
-	bool last;
-
-	spin_lock(&profil_user_lock);
-	last = !--user->refs;
-	if (last)
-		hash_del(&user->node);
+	if (!refcount_dec_and_lock(&user->refs, &profil_user_lock))
+		return;
+	hash_del(&user->node);
 	spin_unlock(&profil_user_lock);
-	if (last)
-		kfree(user);
+	kfree(user);
 }
 
 /**

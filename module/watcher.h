@@ -161,7 +161,7 @@ struct profil_due {
  */
 struct profil_callers {
 	struct list_head list;
-	u32 refs;
+	refcount_t refs;
 	struct profil_user *user;
 	u64 pages;
 	u64 bytes;
