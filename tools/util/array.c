@@ -6,11 +6,6 @@
 
 #include "util/array.h"
 
-static uint64_t start_of(const char *array, size_t i, size_t size)
-{
-	return *(const uint64_t *)(array + i * size);
-}
-
 /* Copy the elements, sorted by one byte of their starts. */
 static void copy_by_byte(char *to, const char *from, size_t nr, size_t size,
 			 unsigned int shift)
@@ -18,7 +13,7 @@ static void copy_by_byte(char *to, const char *from, size_t nr, size_t size,
 	size_t at[256] = {}, next = 0, i, here;
 
 	for (i = 0; i < nr; i++)
-		at[(uint8_t)(start_of(from, i, size) >> shift)]++;
+		at[(uint8_t)(array_start(from, i, size) >> shift)]++;
 	for (i = 0; i < 256; i++) {
 		here = at[i];
 		at[i] = next;
@@ -26,7 +21,7 @@ static void copy_by_byte(char *to, const char *from, size_t nr, size_t size,
 	}
 	for (i = 0; i < nr; i++)
 		memcpy(to + size *
-		       at[(uint8_t)(start_of(from, i, size) >> shift)]++,
+		       at[(uint8_t)(array_start(from, i, size) >> shift)]++,
 		       from + i * size, size);
 }
 
@@ -50,7 +45,7 @@ void array_sort(void *array, size_t nr, size_t size)
 		return;
 	}
 	for (i = 0; i < nr; i++)
-		all |= start_of(from, i, size);
+		all |= array_start(from, i, size);
 	for (shift = 0; shift < 64 && all >> shift; shift += 8) {
 		copy_by_byte(to, from, nr, size, shift);
 		to = from;

@@ -24,6 +24,12 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 	return reallocarray(array, nr ? 2 * nr : 1, size);
 }
 
+/* The start of an element: its first member, a uint64_t */
+static inline uint64_t array_start(const void *array, size_t i, size_t size)
+{
+	return *(const uint64_t *)((const char *)array + i * size);
+}
+
 /**
  * array_until() - count the elements that start at or before an address
  * @array: the array, sorted by start
@@ -38,10 +44,8 @@ static inline size_t array_until(const void *array, size_t nr, size_t size,
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const uint64_t *start = (const void *)((const char *)array +
-						       middle * size);
 
-		if (*start <= address)
+		if (array_start(array, middle, size) <= address)
 			low = middle + 1;
 		else
 			high = middle;
