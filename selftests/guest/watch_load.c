@@ -409,29 +409,37 @@ TEST_F(full, of_no_places_that_a_user_has_chosen)
 	EXPECT_SOUND(&self->watch, &self->status);
 }
 
+/* Run code at an offset of a new file for 3 ms. Return: 0 or 1. */
+static int spin_in_new_file(off_t offset)
+{
+	long bytes = sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("code", MFD_CLOEXEC);
+	void *code;
+
+	if (ftruncate(fd, offset + bytes) ||
+	    pwrite(fd, spin_code, spin_code_size, offset) != spin_code_size)
+		return 1;
+	code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, offset);
+	if (code == MAP_FAILED)
+		return 1;
+	spin_ns(code, 3 * MS);
+	munmap(code, bytes);
+	close(fd);
+	return 0;
+}
+
 /* The bits of a file's number and of the offset cancel each other in a sum. */
 TEST_F(full, of_no_offsets_that_a_user_has_chosen)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 						    getpid(), 0);
-	long bytes = sysconf(_SC_PAGESIZE);
 
 	ASSERT_EQ(0, watch_begin(&self->watch, &request));
 	for (int i = 0; i < COLLIDING; i++) {
 		uint64_t next = self->watch.table->nr_objects;
 		off_t offset = (next ^ 1 << 14) << (32 + request.bucket_shift);
-		int fd = memfd_create("code", MFD_CLOEXEC);
-		void *code;
 
-		ASSERT_EQ(0, ftruncate(fd, offset + bytes));
-		ASSERT_EQ(spin_code_size,
-			  pwrite(fd, spin_code, spin_code_size, offset));
-		code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd,
-			    offset);
-		ASSERT_NE(MAP_FAILED, code);
-		spin_ns(code, 3 * MS);
-		munmap(code, bytes);
-		close(fd);
+		ASSERT_EQ(0, spin_in_new_file(offset));
 	}
 	self->status = watch_stop(&self->watch);
 	EXPECT_LT(COLLIDING, self->status.objects);
@@ -448,22 +456,10 @@ TEST_F(full, of_no_offsets_that_a_user_has_chosen)
  */
 static int execute_files(void *unused)
 {
-	long bytes = sysconf(_SC_PAGESIZE);
-
 	(void)unused;
 	for (int i = 0; i < FILES; i++) {
-		int fd = memfd_create("code", MFD_CLOEXEC);
-		void *code;
-
-		if (fd < 0 || write_code(fd))
+		if (spin_in_new_file(0))
 			return 1;
-		code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd,
-			    0);
-		if (code == MAP_FAILED)
-			return 1;
-		spin_ns(code, 3 * MS);
-		munmap(code, bytes);
-		close(fd);
 		usleep(10000);
 	}
 	return 0;
