@@ -50,14 +50,14 @@ NEEDS_TWO_CPUS;
 #define FUZZ_LOG	"/run/profil-soak.log"
 
 /**
- * struct tally - what profiles or watches have counted until now
+ * struct stats - what profiles or watches have counted until now
  * @nr: how many profiles or watches there were
  * @ticks: the sum of all outcomes
  * @due: how many were due in the CPU time
  * @bad: those that are lost, clipped, coarse or unresolved
  * @complete: those whose chains are
  */
-struct tally {
+struct stats {
 	uint64_t nr;
 	uint64_t ticks;
 	double due;
@@ -65,14 +65,14 @@ struct tally {
 	uint64_t complete;
 };
 
-/* In memory that all processes share; one process writes each tally. */
+/* In memory that all processes share; one process writes each of the stats. */
 static struct shared {
 	atomic_bool is_over;
 	atomic_ulong readings;
 	uint32_t counter;
-	struct tally user;
-	struct tally process;
-	struct tally server;
+	struct stats user;
+	struct stats process;
+	struct stats server;
 } *shared;
 
 static struct busy busy;
@@ -117,27 +117,27 @@ static void *read_status(void *argument)
 	return NULL;
 }
 
-static double sigma_of(const struct tally *tally)
+static double sigma_of(const struct stats *stats)
 {
-	return sigmas(tally->ticks, tally->due, fmax(tally->due, 40));
+	return sigmas(stats->ticks, stats->due, fmax(stats->due, 40));
 }
 
 /*
  * A tick takes CPU time in which the next one hardly falls. Of processes that run for
  * less than a period at a time, that is up to 2 %: over hours, more than chance.
  */
-static bool is_due(const struct tally *tally)
+static bool is_due(const struct stats *stats)
 {
-	return fabs(tally->ticks - tally->due) <
-	       SIGMAS * sqrt(fmax(tally->due, 40)) + tally->due / 50;
+	return fabs(stats->ticks - stats->due) <
+	       SIGMAS * sqrt(fmax(stats->due, 40)) + stats->due / 50;
 }
 
 /* Return: what is wrong with a watch that has been stopped, or NULL. */
 static const char *judge(const struct watch *watch,
 			 const struct profil_watch_status *status,
-			 struct tally *tally)
+			 struct stats *stats)
 {
-	const struct tally one = {
+	const struct stats one = {
 		.nr = 1, .ticks = status->ticks,
 		.due = (double)status->cpu_time_ns / status->period_ns,
 		.bad = status->coarse + status->unresolved,
@@ -145,11 +145,11 @@ static const char *judge(const struct watch *watch,
 	};
 	const char *fault = watch_fault(watch, status);
 
-	tally->nr++;
-	tally->ticks += one.ticks;
-	tally->due += one.due;
-	tally->bad += one.bad;
-	tally->complete += one.complete;
+	stats->nr++;
+	stats->ticks += one.ticks;
+	stats->due += one.due;
+	stats->bad += one.bad;
+	stats->complete += one.complete;
 	if (fault)
 		return fault;
 	if (chain_sum(status) != status->ticks - status->unresolved +
@@ -158,13 +158,13 @@ static const char *judge(const struct watch *watch,
 	/* With waits, a tick in a context switch is the one's or the other's */
 	if (watch->as.flags & PROFIL_WATCH_WALL)
 		return NULL;
-	if (!is_due(&one) || !is_due(tally))
+	if (!is_due(&one) || !is_due(stats))
 		return "ticks that are due";
 	return NULL;
 }
 
 static int watch_once(const struct profil_watch *request, uint64_t length_ns,
-		      struct tally *tally)
+		      struct stats *stats)
 {
 	uint64_t end = monotonic_ns() + length_ns;
 	struct profil_watch_status status;
@@ -182,7 +182,7 @@ static int watch_once(const struct profil_watch *request, uint64_t length_ns,
 	while (!shared->is_over && monotonic_ns() < end)
 		usleep(10000);
 	status = watch_stop(&watch);
-	fault = judge(&watch, &status, tally);
+	fault = judge(&watch, &status, stats);
 	pthread_join(reader, &bad);
 	watch_end(&watch);
 	return fault ? wrong(fault) : bad ? wrong("status while it runs") : 0;
@@ -432,16 +432,16 @@ static void look(struct __test_metadata *_metadata, FIXTURE_DATA(soak) *self)
 	EXPECT_CONSERVED(&self->account);
 	EXPECT_EQ(0, watch_missing(&self->watch, &self->since, WORKERS + 1,
 				   &self->status));
-	EXPECT_TRUE(watch_conserved(&self->status));
+	EXPECT_WATCH_CONSERVED(&self->status);
 	EXPECT_EQ(self->tainted, number_of(TAINTED, ""));
 	EXPECT_FALSE(child_has_ended(&self->steady));
 	for (size_t i = 0; i < LOADS; i++)
 		EXPECT_FALSE(child_has_ended(&self->loads[i]));
 }
 
-static struct tally tally_of_profiles(const struct profil_account *account)
+static struct stats stats_of_profiles(const struct profil_account *account)
 {
-	return (struct tally) {
+	return (struct stats) {
 		.ticks = account->counts.ticks,
 		.due = (double)account->cpu_time_ns / MS,
 		.bad = account->counts.lost + account->counts.clipped,
@@ -449,11 +449,11 @@ static struct tally tally_of_profiles(const struct profil_account *account)
 }
 
 /* Its ticks are due in the lives of its threads, all of which are as long. */
-static struct tally tally_of_steady(FIXTURE_DATA(soak) *self)
+static struct stats stats_of_steady(FIXTURE_DATA(soak) *self)
 {
 	const struct profil_watch_status *status = &self->status;
 
-	return (struct tally) {
+	return (struct stats) {
 		.nr = 1,
 		.ticks = all_ticks(status),
 		.due = (WORKERS + 1.) *
@@ -471,10 +471,10 @@ static uint64_t compare(struct __test_metadata *_metadata,
 			FIXTURE_DATA(soak) *self)
 {
 	const struct profil_counts *counts = &self->account.counts;
-	struct tally profiles;
+	struct stats profiles;
 
 	self->account = account_after(busy.device, 0);
-	profiles = tally_of_profiles(&self->account);
+	profiles = stats_of_profiles(&self->account);
 	EXPECT_EQ(0, self->account.running);
 	EXPECT_CONSERVED(&self->account);
 	EXPECT_EQ(shared->counter, counts->counted);
@@ -530,33 +530,33 @@ static void run_a_minute(struct __test_metadata *_metadata,
 	print_minute(self, unexplained);
 }
 
-static void print_tally(const char *what, const struct tally *tally)
+static void print_stats(const char *what, const struct stats *stats)
 {
-	printf("# %-22s %8llu %12llu", what, (unsigned long long)tally->nr,
-	       (unsigned long long)tally->ticks);
-	if (tally->due)
-		printf(" %12.0f %+7.2f", tally->due, sigma_of(tally));
+	printf("# %-22s %8llu %12llu", what, (unsigned long long)stats->nr,
+	       (unsigned long long)stats->ticks);
+	if (stats->due)
+		printf(" %12.0f %+7.2f", stats->due, sigma_of(stats));
 	else
 		printf(" %12s %7s", "", "");
-	printf(" %8llu %12llu\n", (unsigned long long)tally->bad,
-	       (unsigned long long)tally->complete);
+	printf(" %8llu %12llu\n", (unsigned long long)stats->bad,
+	       (unsigned long long)stats->complete);
 }
 
 static void print_account(FIXTURE_DATA(soak) *self)
 {
-	struct tally profiles = tally_of_profiles(&self->account);
-	struct tally steady = tally_of_steady(self);
+	struct stats profiles = stats_of_profiles(&self->account);
+	struct stats steady = stats_of_steady(self);
 
 	printf("#\n# the soak's account, after %.2f hours, %d readings and %d runs of fuzzers:\n",
 	       (monotonic_ns() - self->begin) / 3600e9, self->readings,
 	       self->fuzzed);
 	printf("# %-22s %8s %12s %12s %7s %8s %12s\n", "", "number", "ticks",
 	       "due", "sigma", "lost", "complete");
-	print_tally("profiles", &profiles);
-	print_tally("watches of a user", &shared->user);
-	print_tally("watches of a process", &shared->process);
-	print_tally("attachments", &shared->server);
-	print_tally("steady, and its waits", &steady);
+	print_stats("profiles", &profiles);
+	print_stats("watches of a user", &shared->user);
+	print_stats("watches of a process", &shared->process);
+	print_stats("attachments", &shared->server);
+	print_stats("steady, and its waits", &steady);
 	printf("# %-22s %8s %12s %12s %7s\n", "KiB", "", "at first", "at last",
 	       "growth");
 	for (int i = 0; i < KINDS; i++)

@@ -273,8 +273,8 @@ TEST_F(tool, a_program_that_another_one_executes)
 }
 
 /*
- * A file system gives an inode number to the next file. The shell tells whether it
- * was so.
+ * A file system gives an inode number to the next file. The script fails unless
+ * that was so.
  */
 TEST_F(tool, a_program_that_replaces_another_one)
 {
