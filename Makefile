@@ -216,7 +216,7 @@ soak: setup
 	@[ $(KERNEL) = distro ] || selftests/vm/build-kernel $(KERNEL)
 	@$(MAKE) -s $(patsubst distro-%,%,$(KERNEL)-module) lib tests
 	@VM_ENV=SOAK_HOURS SOAK_HOURS=$(HOURS) selftests/vm/run -k $(KERNEL) \
-		$(if $(filter debug,$(KERNEL)),-l,-m 2048) \
+		$(if $(filter debug%,$(KERNEL)),-l,-m 2048) \
 		-t $$(awk 'BEGIN { printf "%d", $(HOURS) * 3600 + 3600 }') -- \
 		build/selftests/long/soak
 
