@@ -158,6 +158,13 @@ static bool within(const uint8_t *pages, uint64_t size, uint64_t addr)
 	return addr - (uintptr_t)pages < size;
 }
 
+/* Return: whether any byte is in the view. The end may be beyond all memory. */
+bool arena_views(const struct arena *arena, uint64_t addr, uint64_t size)
+{
+	return size && (within(arena->view, VIEW_SIZE, addr) ||
+			(uintptr_t)arena->view - addr < size);
+}
+
 static char kind_at(const struct arena *arena, uint64_t addr)
 {
 	if (within(arena->view, VIEW_SIZE, addr))

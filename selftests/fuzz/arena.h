@@ -49,6 +49,7 @@ struct arena {
 bool arena_make(struct arena *arena, uint32_t nr_crowd);
 void arena_shuffle(struct arena *arena, __u64 *state);
 
+bool arena_views(const struct arena *arena, uint64_t addr, uint64_t size);
 bool arena_readable(const struct arena *arena, uint64_t addr, uint64_t size);
 bool arena_writable(const struct arena *arena, uint64_t addr, uint64_t size);
 

@@ -244,8 +244,7 @@ static uint64_t make_garbage(struct arena *arena, __u64 *state)
 	return put_structure(arena, state, words, sizeof(words));
 }
 
-/* Return: the next call to make. */
-struct attempt fuzz_attempt(struct arena *arena, __u64 *state)
+static struct attempt any_attempt(struct arena *arena, __u64 *state)
 {
 	static const unsigned int requests[] = {
 		PROFIL_IOC_SET, PROFIL_IOC_STOP, PROFIL_IOC_STATUS,
@@ -282,6 +281,51 @@ struct attempt fuzz_attempt(struct arena *arena, __u64 *state)
 		return (struct attempt) { PROFIL_IOC_SET,
 					  make_set(arena, state) };
 	}
+}
+
+/* Make a region of a PROFIL_IOC_SET empty. Return: whether there was one to. */
+static bool empty_region(struct arena *arena, uint64_t arg)
+{
+	struct profil_region region;
+	struct profil_set set;
+
+	if (!arena_readable(arena, arg, sizeof(set)))
+		return false;
+	arena_get(arena, arg, &set, sizeof(set));
+	for (uint32_t i = 0; i < set.nr_regions; i++) {
+		uint64_t at = set.regions + i * sizeof(region);
+
+		if (!arena_views(arena, at, sizeof(region)) ||
+		    !arena_readable(arena, at, sizeof(region)))
+			return false;
+		arena_get(arena, at, &region, sizeof(region));
+		if (!arena_views(arena, region.base, region.size))
+			continue;
+		region.size = 0;
+		arena_poke(arena, at, &region, sizeof(region));
+		return true;
+	}
+	return false;
+}
+
+/**
+ * fuzz_attempt() - make a call
+ * @arena: the memory
+ * @state: of the random numbers
+ *
+ * The regions of a call may be what earlier calls have left there. Ticks would
+ * change memory whose contents the model predicts, if one had it for counters.
+ *
+ * Return: the call.
+ */
+struct attempt fuzz_attempt(struct arena *arena, __u64 *state)
+{
+	struct attempt attempt = any_attempt(arena, state);
+
+	while (attempt.request == PROFIL_IOC_SET &&
+	       empty_region(arena, attempt.arg))
+		;
+	return attempt;
 }
 
 /* Not so large that a guest has no memory for a few of them. */

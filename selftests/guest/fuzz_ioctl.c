@@ -309,6 +309,42 @@ static void expect_every_error(struct __test_metadata *_metadata,
 	EXPECT_LT(0, self->seen[UNKNOWN][ENOTTY]);
 }
 
+/*
+ * Ticks do not change memory whose contents the model predicts, even if the
+ * regions are what earlier calls have left there.
+ */
+TEST_F(fuzz, regions_that_other_calls_left)
+{
+	struct arena *arena = &self->arena;
+	struct model *model = &self->model;
+	struct profil_set *set = &model->set;
+
+	/* The calls of this seed have several of those */
+	self->state = 62458110652;
+	for (int call = 1; call <= CALLS; call++) {
+		struct profil_region region;
+		struct attempt attempt;
+
+		if (call % EPOCH == 1)
+			ASSERT_TRUE(new_epoch(self));
+		attempt = fuzz_attempt(arena, &self->state);
+		model->write_only = number_below(&self->state, 8) == 0;
+		if (model_request(model, attempt.request, attempt.arg) ||
+		    attempt.request != PROFIL_IOC_SET ||
+		    !arena_views(arena, set->regions, 1))
+			continue;
+		/* What the call gets: results are in the shadow alone */
+		for (uint32_t i = 0; i < set->nr_regions; i++) {
+			memcpy(&region, arena->memory + set->regions +
+			       i * sizeof(region) - (uintptr_t)arena->view,
+			       sizeof(region));
+			EXPECT_FALSE(arena_views(arena, region.base,
+						 region.size))
+				TH_LOG("call %d, region %u", call, i);
+		}
+	}
+}
+
 TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 {
 	bool ok = true;
