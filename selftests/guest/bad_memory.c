@@ -144,6 +144,50 @@ TEST_F(bad_memory, page_never_touched)
 	EXPECT_LT(10, *counter);
 }
 
+/* A counter of a page that is absent has room for one tick, or a few. */
+static void fills_up(struct __test_metadata *_metadata,
+		     FIXTURE_DATA(bad_memory) *self, unsigned int width,
+		     uint64_t max)
+{
+	int fd = memfd_create("counters", MFD_CLOEXEC);
+	uint64_t *counter, found = 0, initially = max - 1;
+	struct profil_region region;
+
+	ASSERT_EQ(0, ftruncate(fd, PAGE));
+	ASSERT_EQ(width, pwrite(fd, &initially, width, 0));
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	region = overflow_bin(counter, width);
+	ASSERT_EQ(0, set_regions(&region, 1, width, MS, 0));
+	do {
+		/* Thrown away, the page has what is in the file */
+		ASSERT_EQ(0, madvise(counter, PAGE, MADV_DONTNEED));
+		burn_thread_ns(5 * MS);
+		look(_metadata, self);
+	} while (!self->status.counts.clipped);
+	stop(_metadata, self);
+	memcpy(&found, counter, width);
+	EXPECT_EQ(max, found);
+}
+
+TEST_F(bad_memory, page_of_a_counter_of_8_bytes)
+{
+	struct profil_region region;
+	uint64_t *counter = map(PAGE, MAP_PRIVATE);
+
+	region = overflow_bin(counter, 8);
+	ASSERT_EQ(0, set_regions(&region, 1, 8, MS, 0));
+	burn_thread_ns(50 * MS);
+	stop(_metadata, self);
+	EXPECT_LT(10, *counter);
+	EXPECT_EQ(self->status.counts.counted, *counter);
+}
+
+TEST_F(bad_memory, page_of_a_counter_that_fills_up)
+{
+	fills_up(_metadata, self, 8, UINT64_MAX);
+	fills_up(_metadata, self, 4, UINT32_MAX);
+}
+
 TEST_F(bad_memory, page_that_was_only_read)
 {
 	uint32_t *counter = map(PAGE, MAP_PRIVATE);

@@ -36,6 +36,7 @@ NEEDS_ROOT;
 #define HUGE		(2UL << 20)
 
 #define PLACE		"/run/profil-watch-life"
+#define CGROUP		"/sys/fs/cgroup/profil-watch-life"
 
 /*
  * How long each part works, and the number of its ticks that show that it was
@@ -464,6 +465,42 @@ TEST_F(life, of_a_program_that_executes_another)
 	EXPECT_STREQ(program, watch_path_soon(&self->watch, after->exe));
 	EXPECT_STREQ("watch_life", after->comm);
 	EXPECT_EQ(1, after->processes);
+}
+
+static int burn_move_burn(void *unused)
+{
+	(void)unused;
+	burn_process_ns(WORK_NS);
+	if (write_file(CGROUP "/cgroup.procs", "0"))
+		return 1;
+	burn_process_ns(WORK_NS);
+	return 0;
+}
+
+TEST_F(life, of_a_process_that_moves_to_another_cgroup)
+{
+	const struct profil_watch_image *before, *after = NULL;
+	struct stat group;
+
+	mkdir(CGROUP, 0755);
+	ASSERT_EQ(0, stat(CGROUP, &group));
+	UNTIL_WORK_COVERED(WORK_NS, after ? after->cpu_time_ns : 0) {
+		self->status = live(_metadata, &self->watch, 0, burn_move_burn,
+				    NULL);
+		ASSERT_EQ(3, self->status.images);
+		after = watch_image(&self->watch, 2);
+	}
+	before = watch_image(&self->watch, 1);
+	EXPECT_LT(SHOWS, image_ticks(before));
+	EXPECT_LT(SHOWS, image_ticks(after));
+	EXPECT_WORK_COVERED(WORK_NS, before->cpu_time_ns);
+	EXPECT_WORK_COVERED(WORK_NS, after->cpu_time_ns);
+	EXPECT_NE(before->cgroup, after->cgroup);
+	EXPECT_EQ(group.st_ino, after->cgroup);
+	EXPECT_EQ(before->exe, after->exe);
+	EXPECT_EQ(before->pid, after->pid);
+	EXPECT_EQ(1, after->parent);
+	EXPECT_EQ(0, rmdir(CGROUP));
 }
 
 static int fork_burn_execute(void *unused)
