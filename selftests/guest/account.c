@@ -147,6 +147,29 @@ TEST_F(account, of_one_that_is_killed)
 	EXPECT_ACCOUNT(&account, self->shared);
 }
 
+/* Their last ticks find the counter through its file, not through the memory. */
+TEST_F(account, of_many_that_exit_at_once)
+{
+	struct profil_region all = overflow_bin(&self->shared->ticks, 8);
+	struct profil_account account;
+
+	ASSERT_EQ(0, set_region_by(self->fd, &all, 8, MS / 10, 0));
+	for (int i = 0; i < 300; i++) {
+		pid_t child = fork_child();
+
+		if (!child)
+			_exit(0);
+		ASSERT_EQ(0, wait_child(child));
+	}
+	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
+	account = account_after(self->fd, 0);
+	EXPECT_EQ(0, account.running);
+	EXPECT_CONSERVED(&account);
+	EXPECT_EQ(account.counts.ticks,
+		  account.counts.counted + account.counts.outside);
+	EXPECT_EQ(self->shared->ticks, account.counts.counted);
+}
+
 static void fill_memory(size_t size)
 {
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
