@@ -134,6 +134,27 @@ def parameters():
     return [f"not the same: {name}" for name in sorted(code ^ page)]
 
 
+def requests():
+    """Return where the description for syzkaller differs from the header."""
+    with open("uapi/linux/profil.h", encoding="utf-8") as file:
+        header = file.read()
+    with open("packaging/syzkaller/dev_profil.txt", encoding="utf-8") as file:
+        text = file.read()
+    found = [f"no {name}" for name in re.findall(
+                 r"define (PROFIL_(?:IOC_(?!TYPE)|SET_|WATCH_(?!VERSION))\w+)",
+                 header) if not re.search(rf"\b{name}\b", text)]
+    for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", header,
+                                 re.M | re.S):
+        ours = re.search(rf"^{name} \{{\n(.*?)^\}}", text, re.M | re.S)
+        members = re.findall(r"(\w+)(?:\[\w+\])?;", body)
+        if ours and members != re.findall(r"^\t(\w+)", ours.group(1), re.M):
+            found.append(f"other members: struct {name}")
+        if not ours and re.search(rf"argument of.*\n(?: \*.*\n)+ \*/\nstruct {name} ",
+                                  header):
+            found.append(f"no struct {name}")
+    return found
+
+
 def files():
     """Return the paths of the files of the repository."""
     if not os.path.exists(".git"):
@@ -191,6 +212,7 @@ for page in PAGES:
 for name in ("profil", "prohist"):
     check(f"options of {name}: --help and manual page", options, name)
 check("parameters of the module: modinfo and manual page", parameters)
+check("requests: syzkaller's description and the header", requests)
 check("no merge has left a marker", markers)
 check("spelling", spelling)
 check("one version", versions)
