@@ -283,6 +283,21 @@ static struct attempt any_attempt(struct arena *arena, __u64 *state)
 	}
 }
 
+/* Flip bits at the beginning of an argument. */
+static void change(struct arena *arena, __u64 *state, uint64_t arg)
+{
+	do {
+		uint64_t at = arg + number_below(state, 128);
+		uint8_t byte;
+
+		if (!arena_views(arena, at, 1) || !arena_readable(arena, at, 1))
+			continue;
+		arena_get(arena, at, &byte, 1);
+		byte ^= 1 << number_below(state, 8);
+		arena_poke(arena, at, &byte, 1);
+	} while (!once_in(state, 3));
+}
+
 /* Make a region of a PROFIL_IOC_SET empty. Return: whether there was one to. */
 static bool empty_region(struct arena *arena, uint64_t arg)
 {
@@ -312,16 +327,19 @@ static bool empty_region(struct arena *arena, uint64_t arg)
  * fuzz_attempt() - make a call
  * @arena: the memory
  * @state: of the random numbers
+ * @kept: that state before a call that is to be made again, with a change; or 0
  *
  * The regions of a call may be what earlier calls have left there. Ticks would
  * change memory whose contents the model predicts, if one had it for counters.
  *
  * Return: the call.
  */
-struct attempt fuzz_attempt(struct arena *arena, __u64 *state)
+struct attempt fuzz_attempt(struct arena *arena, __u64 *state, __u64 kept)
 {
-	struct attempt attempt = any_attempt(arena, state);
+	struct attempt attempt = any_attempt(arena, kept ? &kept : state);
 
+	if (kept)
+		change(arena, state, attempt.arg);
 	while (attempt.request == PROFIL_IOC_SET &&
 	       empty_region(arena, attempt.arg))
 		;
@@ -422,9 +440,8 @@ static uint64_t make_unwind(struct arena *arena, __u64 *state,
 	return put_structure(arena, state, &unwind, sizeof(unwind));
 }
 
-/* Return: the next call of those that watches have. */
-struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
-				  const struct fuzz_targets *targets)
+static struct attempt watch_attempt(struct arena *arena, __u64 *state,
+				    const struct fuzz_targets *targets)
 {
 	size_t size = sizeof(struct profil_watch_status);
 
@@ -452,4 +469,17 @@ struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
 		return (struct attempt) { PROFIL_IOC_WATCH,
 					  make_watch(arena, state, targets) };
 	}
+}
+
+/* The same as fuzz_attempt(), for the calls that watches have. */
+struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
+				  const struct fuzz_targets *targets,
+				  __u64 kept)
+{
+	struct attempt attempt = watch_attempt(arena, kept ? &kept : state,
+					       targets);
+
+	if (kept)
+		change(arena, state, attempt.arg);
+	return attempt;
 }

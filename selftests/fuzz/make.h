@@ -42,9 +42,10 @@ struct fuzz_callers {
 	struct profil_unwind_rule rule;
 };
 
-struct attempt fuzz_attempt(struct arena *arena, __u64 *state);
+struct attempt fuzz_attempt(struct arena *arena, __u64 *state, __u64 kept);
 struct attempt fuzz_watch_attempt(struct arena *arena, __u64 *state,
-				  const struct fuzz_targets *targets);
+				  const struct fuzz_targets *targets,
+				  __u64 kept);
 uint64_t fuzz_number(__u64 *state);
 
 #endif /* FUZZ_MAKE_H */

@@ -23,6 +23,7 @@
 #include "needs.h"
 
 #include "fuzz/effort.h"
+#include "fuzz/feedback.h"
 #include "fuzz/make.h"
 #include "fuzz/model.h"
 
@@ -49,6 +50,7 @@ FIXTURE(fuzz) {
 	uint64_t seed;
 	__u64 state;
 	struct effort effort;
+	struct feedback feedback;
 	struct profil_status last;
 	uint64_t calls;
 	uint64_t seen[KINDS][ERRNOS];
@@ -94,6 +96,7 @@ FIXTURE_SETUP(fuzz)
 	self->last.size = sizeof(self->last);
 	self->seed = fuzz_seed();
 	self->state = self->seed;
+	feedback_open(&self->feedback);
 }
 
 FIXTURE_TEARDOWN(fuzz)
@@ -257,15 +260,18 @@ static void explain(struct __test_metadata *_metadata,
 static bool one_call(struct __test_metadata *_metadata,
 		     FIXTURE_DATA(fuzz) *self)
 {
-	struct attempt attempt = fuzz_attempt(&self->arena, &self->state);
+	__u64 kept = feedback_choose(&self->feedback, &self->state);
+	struct attempt attempt = fuzz_attempt(&self->arena, &self->state, kept);
 	struct model before;
 	int due, error;
 
 	self->model.write_only = number_below(&self->state, 8) == 0;
 	before = self->model;
 	errno = 0;
+	feedback_begin(&self->feedback);
 	ioctl(self->fds[before.write_only], attempt.request, attempt.arg);
 	error = errno;
+	feedback_end(&self->feedback);
 	due = -model_request(&self->model, attempt.request, attempt.arg);
 	self->calls++;
 	self->seen[kind_of(attempt.request)][error % ERRNOS]++;
@@ -327,7 +333,7 @@ TEST_F(fuzz, regions_that_other_calls_left)
 
 		if (call % EPOCH == 1)
 			ASSERT_TRUE(new_epoch(self));
-		attempt = fuzz_attempt(arena, &self->state);
+		attempt = fuzz_attempt(arena, &self->state, 0);
 		model->write_only = number_below(&self->state, 8) == 0;
 		if (model_request(model, attempt.request, attempt.arg) ||
 		    attempt.request != PROFIL_IOC_SET ||
@@ -357,9 +363,9 @@ TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 	}
 	EXPECT_TRUE(ok);
 	allow_room(true);
-	TH_LOG("seed %llu, executed %llu calls",
+	TH_LOG("seed %llu, executed %llu calls, reached %u places",
 	       (unsigned long long)self->seed,
-	       (unsigned long long)self->calls);
+	       (unsigned long long)self->calls, self->feedback.nr_reached);
 	show_errors(_metadata, self);
 	if (ok)
 		expect_every_error(_metadata, self);

@@ -23,6 +23,7 @@
 #include "watch.h"
 
 #include "fuzz/effort.h"
+#include "fuzz/feedback.h"
 #include "fuzz/watch_model.h"
 
 NEEDS_ROOT;
@@ -50,6 +51,7 @@ FIXTURE(fuzz) {
 	uint64_t seed;
 	__u64 state;
 	struct effort effort;
+	struct feedback feedback;
 	uint64_t calls;
 	uint64_t seen[KINDS][ERRNOS];
 };
@@ -95,6 +97,7 @@ FIXTURE_SETUP(fuzz)
 	memset(self, 0, sizeof(*self));
 	self->seed = fuzz_seed();
 	self->state = self->seed;
+	feedback_open(&self->feedback);
 	self->model.restricted = variant->restricted;
 	if (variant->restricted)
 		ASSERT_EQ(0, put_parameter("restrict_fastprof", "1"));
@@ -161,8 +164,9 @@ static void explain(struct __test_metadata *_metadata,
 static bool one_call(struct __test_metadata *_metadata,
 		     FIXTURE_DATA(fuzz) *self)
 {
+	__u64 kept = feedback_choose(&self->feedback, &self->state);
 	struct attempt attempt = fuzz_watch_attempt(&self->arena, &self->state,
-						    &self->model.targets);
+						    &self->model.targets, kept);
 	int i = number_below(&self->state, MODEL_FILES);
 	struct profil_watch watch = { 0 };
 	int due, error;
@@ -170,8 +174,10 @@ static bool one_call(struct __test_metadata *_metadata,
 	if (arena_readable(&self->arena, attempt.arg, sizeof(watch)))
 		arena_get(&self->arena, attempt.arg, &watch, sizeof(watch));
 	errno = 0;
+	feedback_begin(&self->feedback);
 	ioctl(self->fds[i], attempt.request, attempt.arg);
 	error = errno;
+	feedback_end(&self->feedback);
 	due = watch_model_request(&self->model, &self->model.files[i],
 				  &attempt, error);
 	self->calls++;
@@ -251,9 +257,9 @@ TEST_F_TIMEOUT(fuzz, requests, FUZZ_TIMEOUT)
 		ok = one_call(_metadata, self);
 	}
 	EXPECT_TRUE(ok);
-	TH_LOG("seed %llu, executed %llu calls",
+	TH_LOG("seed %llu, executed %llu calls, reached %u places",
 	       (unsigned long long)self->seed,
-	       (unsigned long long)self->calls);
+	       (unsigned long long)self->calls, self->feedback.nr_reached);
 	if (ok)
 		expect_every_error(_metadata, self, !variant->user);
 }
