@@ -41,6 +41,9 @@ help:
 	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
 	@echo '                minutes, and 10 to build that kernel first)'
 	@echo 'make test-debug-rt  the same on one with PREEMPT_RT'
+	@echo 'make test-coverage  run the tests on a kernel that counts how often'
+	@echo '                each line of the module is executed, and print'
+	@echo '                those that are not'
 	@echo 'make test-cfi   run the tests on a kernel that checks indirect calls;'
 	@echo '                clang builds it, and the module (10 minutes to build)'
 	@echo 'make test-matrix    run the tests on kernels of Debian from 5.10 to'
@@ -174,8 +177,8 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(O)
 
 # The guest's kernel need not be the one that runs here.
-with_warnings := demo soak test test-debug test-debug-rt test-cfi test-long \
-	test-viewers images bench bench-quick
+with_warnings := demo soak test test-debug test-debug-rt test-coverage test-cfi \
+	test-long test-viewers images bench bench-quick
 $(with_warnings) test-matrix: export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
 $(with_warnings): export W = 1
 
@@ -194,6 +197,14 @@ test: setup
 test-debug test-debug-rt: setup
 	@selftests/vm/build-kernel $(@:test-%=%)
 	@selftests/bin/test $(ONLY:%=-o %) $(@:test-%=%)
+
+# Also shows the coverage if tests fail
+test-coverage: setup
+	@selftests/vm/build-kernel coverage
+	@rm -rf $(O)/coverage
+	@selftests/bin/test $(ONLY:%=-o %) coverage; status=$$?; \
+	selftests/bin/coverage $(O)/coverage \
+		$(call module_tree,$(O)/coverage-kernel)/module && exit $$status
 
 test-cfi:
 	@selftests/bin/setup with clang-16 lld-16 llvm-16
@@ -264,6 +275,8 @@ bench-floor:
 
 # The module for a kernel that selftests/vm/build-kernel has built
 cfi-module: export LLVM = -16
+coverage-module: export GCOV_PROFILE = y
+coverage-module: export KCOV_INSTRUMENT = y
 %-module:
 	$(call build_module,$(O)/$*-kernel,$(call module_tree,$(O)/$*-kernel),,$(sources))
 	$(call build_module,$(O)/$*-kernel,$(call refuse_tree,$(O)/$*-kernel),,$(refuse_sources))
@@ -371,7 +384,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	soak test test-debug test-debug-rt test-cfi test-fleet test-large test-long \
+	soak test test-debug test-debug-rt test-coverage test-cfi test-fleet test-large test-long \
 	test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean

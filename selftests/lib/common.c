@@ -800,11 +800,12 @@ double due_variance(const struct moment *from, const struct moment *to)
 /*
  * Factor for tolerances of CPU time. The kernel and the module charge
  * interrupts and context switches to tasks at different points, and sanitizers
- * make both many times longer.
+ * and the counts of coverage make both many times longer.
  */
 double slack(void)
 {
-	return access("/proc/lockdep", F_OK) ? 1 : 10;
+	return access("/proc/lockdep", F_OK) &&
+	       access("/sys/kernel/debug/gcov", F_OK) ? 1 : 10;
 }
 
 /*
