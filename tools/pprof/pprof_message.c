@@ -117,6 +117,31 @@ static void put_value_type(struct pprof *pprof, enum profile_field field,
 	proto_put_message(pprof->file, field, &message);
 }
 
+static void begin_nested(struct pprof *pprof, struct pprof_nested *nested)
+{
+	nested->file = open_memstream(&nested->data, &nested->size);
+	pprof->failed |= !nested->file;
+}
+
+static void put_nested(struct pprof *pprof, enum profile_field field,
+		       struct pprof_nested *nested)
+{
+	if (fflush(nested->file)) {
+		pprof->failed = true;
+		return;
+	}
+	proto_put_bytes(pprof->file, field, nested->data,
+			ftello(nested->file));
+	rewind(nested->file);
+}
+
+static void end_nested(struct pprof_nested *nested)
+{
+	if (nested->file)
+		fclose(nested->file);
+	free(nested->data);
+}
+
 /**
  * pprof_begin() - begin a profile of ticks and of their CPU time
  * @pprof: receives it, for pprof_end()
@@ -125,8 +150,8 @@ static void put_value_type(struct pprof *pprof, enum profile_field field,
 void pprof_begin(struct pprof *pprof, FILE *file)
 {
 	*pprof = (struct pprof){ .file = file };
-	pprof->sample = open_memstream(&pprof->data, &pprof->size);
-	pprof->failed = !pprof->sample;
+	begin_nested(pprof, &pprof->sample);
+	begin_nested(pprof, &pprof->location);
 	/* The first string must be empty */
 	pprof_string(pprof, "");
 	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
@@ -153,9 +178,8 @@ void pprof_add_wall(struct pprof *pprof)
  */
 int pprof_end(struct pprof *pprof)
 {
-	if (pprof->sample)
-		fclose(pprof->sample);
-	free(pprof->data);
+	end_nested(&pprof->sample);
+	end_nested(&pprof->location);
 	return pprof->failed || ferror(pprof->file) ? -1 : 0;
 }
 
@@ -299,24 +323,17 @@ uint64_t pprof_location(struct pprof *pprof, uint64_t mapping,
 			size_t nr)
 {
 	uint64_t number = ++pprof->locations;
-	char *data = NULL;
-	size_t size, i;
-	FILE *file = open_memstream(&data, &size);
+	FILE *file = pprof->location.file;
+	size_t i;
 
-	if (!file) {
-		pprof->failed = true;
+	if (pprof->failed)
 		return number;
-	}
 	proto_put(file, LOCATION_ID, number);
 	proto_put(file, LOCATION_MAPPING, mapping);
 	proto_put(file, LOCATION_ADDRESS, base(mapping) + address);
 	for (i = 0; i < nr; i++)
 		put_line(file, &lines[i]);
-	if (fclose(file))
-		pprof->failed = true;
-	else
-		proto_put_bytes(pprof->file, PROFILE_LOCATION, data, size);
-	free(data);
+	put_nested(pprof, PROFILE_LOCATION, &pprof->location);
 	return number;
 }
 
@@ -346,29 +363,24 @@ struct proto pprof_number_label(struct pprof *pprof, const char *key,
 void pprof_add_location(struct pprof *pprof, uint64_t location)
 {
 	if (!pprof->failed)
-		proto_put(pprof->sample, SAMPLE_LOCATION, location);
+		proto_put(pprof->sample.file, SAMPLE_LOCATION, location);
 }
 
 static void end_sample(struct pprof *pprof, const struct proto *labels,
 		       size_t nr, uint64_t ticks, double cpu_ns, double wall_ns)
 {
+	FILE *file = pprof->sample.file;
 	size_t i;
 
 	if (pprof->failed)
 		return;
-	proto_put(pprof->sample, SAMPLE_VALUE, ticks);
-	proto_put(pprof->sample, SAMPLE_VALUE, whole(cpu_ns));
+	proto_put(file, SAMPLE_VALUE, ticks);
+	proto_put(file, SAMPLE_VALUE, whole(cpu_ns));
 	if (pprof->wall)
-		proto_put(pprof->sample, SAMPLE_VALUE, whole(wall_ns));
+		proto_put(file, SAMPLE_VALUE, whole(wall_ns));
 	for (i = 0; i < nr; i++)
-		proto_put_message(pprof->sample, SAMPLE_LABEL, &labels[i]);
-	if (fflush(pprof->sample)) {
-		pprof->failed = true;
-		return;
-	}
-	proto_put_bytes(pprof->file, PROFILE_SAMPLE, pprof->data,
-			ftello(pprof->sample));
-	rewind(pprof->sample);
+		proto_put_message(file, SAMPLE_LABEL, &labels[i]);
+	put_nested(pprof, PROFILE_SAMPLE, &pprof->sample);
 }
 
 /**

@@ -16,6 +16,13 @@
 #include "pprof/protobuf.h"
 #include "prf/prf.h"
 
+/* A message within the profile, of any length; its memory serves the next one. */
+struct pprof_nested {
+	FILE *file;
+	char *data;
+	size_t size;
+};
+
 /**
  * struct pprof - a profile being written
  *
@@ -29,9 +36,8 @@ struct pprof {
 	uint64_t mappings;
 	uint64_t functions;
 	uint64_t locations;
-	FILE *sample;
-	char *data;
-	size_t size;
+	struct pprof_nested sample;
+	struct pprof_nested location;
 };
 
 /**
