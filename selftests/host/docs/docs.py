@@ -20,7 +20,7 @@ PAGES = sorted(glob.glob("Documentation/man/*.[1-9]"))
 RST = sorted(glob.glob("Documentation/**/*.rst", recursive=True))
 MARKDOWN = sorted(glob.glob("*.md"))
 # Correct words that codespell rejects; a test of prohist has the last one
-WORDS = "crate,fro,siz,aplha,buildd,parm"
+WORDS = "crate,fro,siz,aplha,buildd,parm,inout"
 
 number = failed = 0
 
