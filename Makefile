@@ -41,6 +41,8 @@ help:
 	@echo 'make test-debug run the tests on a kernel with sanitizers (25'
 	@echo '                minutes, and 10 to build that kernel first)'
 	@echo 'make test-debug-rt  the same on one with PREEMPT_RT'
+	@echo 'make test-kcsan the same on one that finds data races (10 minutes to'
+	@echo '                build)'
 	@echo 'make test-coverage  run the tests on a kernel that counts how often'
 	@echo '                each line of the module is executed, and print'
 	@echo '                those that are not'
@@ -177,7 +179,7 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 	$(MAKE) -C selftests O=$(O)
 
 # The guest's kernel need not be the one that runs here.
-with_warnings := demo soak test test-debug test-debug-rt test-coverage test-cfi \
+with_warnings := demo soak test test-debug test-debug-rt test-kcsan test-coverage test-cfi \
 	test-long test-viewers images bench bench-quick
 $(with_warnings) test-matrix: export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
 $(with_warnings): export W = 1
@@ -194,7 +196,7 @@ demo-fallback: setup
 test: setup
 	@selftests/bin/test $(ONLY:%=-o %)
 
-test-debug test-debug-rt: setup
+test-debug test-debug-rt test-kcsan: setup
 	@selftests/vm/build-kernel $(@:test-%=%)
 	@selftests/bin/test $(ONLY:%=-o %) $(@:test-%=%)
 
@@ -384,7 +386,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	soak test test-debug test-debug-rt test-coverage test-cfi test-fleet test-large test-long \
-	test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
+	soak test test-debug test-debug-rt test-kcsan test-coverage test-cfi test-fleet test-large \
+	test-long test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean

@@ -5,12 +5,14 @@
  * For kernels that find mistakes: a test loads this to see that they do. Its name
  * is so that the search for leaks takes it for one of our modules.
  */
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/kasan-checks.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -117,6 +119,89 @@ static void mistake_atomic_sleep(void)
 	preempt_enable();
 }
 
+/* --- two CPUs: KCSAN */
+
+/* So long that a host with one CPU runs now one of ours, now the other one */
+#define MISTAKE_TIMES	1000000
+
+/* In each of these one waits for the other one */
+#define MISTAKE_ROUNDS	300
+
+static atomic_t mistake_nr_cpus;
+static unsigned long mistake_data;
+static bool mistake_ready;
+
+/* Wait for the other CPUs. Return: a number for this one, from 1. */
+static int mistake_meet(void)
+{
+	int nr = atomic_inc_return(&mistake_nr_cpus);
+
+	while (atomic_read(&mistake_nr_cpus) < num_online_cpus())
+		cpu_relax();
+	return nr;
+}
+
+static void mistake_count(void *unused)
+{
+	int i;
+
+	mistake_meet();
+	for (i = 0; i < MISTAKE_TIMES; i++) {
+		mistake_data++;
+		barrier();
+	}
+}
+
+static void mistake_race(void)
+{
+	on_each_cpu(mistake_count, NULL, true);
+}
+
+static void mistake_write(void)
+{
+	int i;
+
+	for (i = 0; i < MISTAKE_ROUNDS; i++) {
+		while (READ_ONCE(mistake_ready))
+			cpu_relax();
+		mistake_data = i;
+		/* The mistake: this is no smp_store_release() */
+		WRITE_ONCE(mistake_ready, true);
+	}
+}
+
+static void mistake_change(void)
+{
+	int i;
+
+	for (i = 0; i < MISTAKE_ROUNDS; i++) {
+		/* Would pair with the release that is missing */
+		while (!smp_load_acquire(&mistake_ready))
+			cpu_relax();
+		mistake_data++;
+		/* Orders the access before that of the next round */
+		smp_store_release(&mistake_ready, false);
+	}
+}
+
+static void mistake_pass(void *unused)
+{
+	switch (mistake_meet()) {
+	case 1:
+		mistake_write();
+		break;
+	case 2:
+		mistake_change();
+		break;
+	}
+}
+
+/* The flag seems to keep one CPU off the data while the other one is there */
+static void mistake_missing_barrier(void)
+{
+	on_each_cpu(mistake_pass, NULL, true);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -129,6 +214,8 @@ static const struct {
 	{ "inverted_locks", mistake_inverted_locks },
 	{ "raw_nesting", mistake_raw_nesting },
 	{ "atomic_sleep", mistake_atomic_sleep },
+	{ "race", mistake_race },
+	{ "missing_barrier", mistake_missing_barrier },
 };
 
 static int mistake_make(const char *name, const struct kernel_param *param)
