@@ -292,7 +292,7 @@ void profil_thread_settle(struct profil_thread *thread, u64 now)
 
 	if (!out)
 		return;
-	schedule = thread->schedule;
+	schedule = profil_thread_schedule(thread);
 	due = profil_thread_due(thread, thread->task, &schedule, out, now);
 	if (profil_thread_regs(thread->task, &regs))
 		due.offset |= profil_thread_wait(thread, thread->task, &regs);
@@ -326,7 +326,7 @@ void profil_threads_end(struct profil_watcher *watcher, u64 now)
 static void profil_thread_read(const struct profil_thread *thread, u64 now,
 			       struct profil_watch_status *status)
 {
-	struct profil_schedule schedule = thread->schedule;
+	struct profil_schedule schedule = profil_thread_schedule(thread);
 	struct profil_due due;
 	u32 image;
 	u64 out = profil_thread_counted(thread, &image);
@@ -393,7 +393,7 @@ struct profil_collection {
 static bool profil_sleeper_is_due(struct profil_sleeper *sleeper,
 				  const struct profil_thread *thread, u64 now)
 {
-	struct profil_schedule schedule = thread->schedule;
+	struct profil_schedule schedule = profil_thread_schedule(thread);
 
 	sleeper->out = profil_thread_counted(thread, &sleeper->image);
 	if (!sleeper->out || sleeper->out >= now)

@@ -88,6 +88,15 @@ profil_thread_find(const struct profil_member *member,
 
 /* --- when the thread waited, and for what */
 
+static inline u64 profil_thread_run_delay(const struct task_struct *task)
+{
+#ifdef CONFIG_SCHED_INFO
+	return READ_ONCE(task->sched_info.run_delay);
+#else
+	return 0;
+#endif
+}
+
 /*
  * For how long of the last @span_ns the thread has waited for a CPU. Its clock is
  * that of the scheduler, which agrees with others within some microseconds.
@@ -96,38 +105,40 @@ static inline u64 profil_thread_queued(const struct profil_thread *thread,
 				       const struct task_struct *task,
 				       u64 span_ns)
 {
+	u64 __maybe_unused queued;
 	u64 delay = 0;
 
 	if (READ_ONCE(thread->state) == TASK_RUNNING)
 		return span_ns;
 #ifdef CONFIG_SCHED_INFO
-	delay = task->sched_info.run_delay - thread->run_delay;
+	delay = profil_thread_run_delay(task) - READ_ONCE(thread->run_delay);
+	/* Once: it is 0 while the thread is moved to another queue */
+	queued = READ_ONCE(task->sched_info.last_queued);
 	/*
 	 * Since Linux 6.12 a thread that blocks may stay in the queue for a while,
 	 * and sched_info says so if it is moved to another one meanwhile.
 	 */
-	if (task->sched_info.last_queued &&
-	    profil_task_state(task) == TASK_RUNNING)
-		delay += max_t(s64, 0, local_clock() -
-			       task->sched_info.last_queued);
+	if (queued && profil_task_state(task) == TASK_RUNNING)
+		delay += max_t(s64, 0, local_clock() - queued);
 #endif
 	return min(delay, span_ns);
 }
 
-static inline u64 profil_thread_run_delay(const struct task_struct *task)
+/* To seek in: only the rest changes when the thread is switched out. */
+static inline struct profil_schedule
+profil_thread_schedule(const struct profil_thread *thread)
 {
-#ifdef CONFIG_SCHED_INFO
-	return task->sched_info.run_delay;
-#else
-	return 0;
-#endif
+	return (struct profil_schedule) {
+		.key = thread->schedule.key,
+		.period_ns = thread->schedule.period_ns,
+	};
 }
 
 /**
  * profil_thread_due() - the ticks of a thread that does not run
  * @thread: the thread
  * @task: its task
- * @schedule: a copy of the thread's; goes on to @now
+ * @schedule: of the thread; goes on to @now
  * @out: up to when they are counted
  * @now: up to when they are due
  *
@@ -220,7 +231,7 @@ static inline bool profil_sleeper_claim(struct profil_sleeper *sleeper,
 					struct profil_due *due)
 {
 	struct profil_thread *thread = sleeper->thread;
-	struct profil_schedule schedule = thread->schedule;
+	struct profil_schedule schedule = profil_thread_schedule(thread);
 
 	*due = profil_thread_due(thread, sleeper->task, &schedule,
 				 sleeper->out, sleeper->now);

@@ -475,9 +475,10 @@ profil_thread_out(const struct profil_interval *interval, unsigned int state,
 		return;
 	thread->schedule.passed = interval->schedule.passed;
 	thread->schedule.next = interval->schedule.next;
-	thread->since = now;
-	thread->run_delay = profil_thread_run_delay(current);
-	thread->state = state;
+	/* Another CPU that reads these meanwhile sees by @out that they are new */
+	WRITE_ONCE(thread->since, now);
+	WRITE_ONCE(thread->run_delay, profil_thread_run_delay(current));
+	WRITE_ONCE(thread->state, state);
 	/* Pairs with the acquire in thread.c. */
 	smp_store_release(&thread->out, now);
 }
