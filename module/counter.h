@@ -10,6 +10,7 @@
 #ifndef PROFIL_COUNTER_H
 #define PROFIL_COUNTER_H
 
+#include <linux/kcsan-checks.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/uaccess.h>
@@ -228,6 +229,11 @@ profil_counter_add(unsigned long addr, u32 width, u32 max, u32 nr)
 {
 	struct profil_added added;
 
+	/*
+	 * An interrupt that comes while the number of those who have disabled
+	 * page faults changes leaves it as it was: this is no data race.
+	 */
+	kcsan_disable_current();
 	pagefault_disable();
 	if (unlikely(width == 8))
 		added = profil_counter_add_double(addr, nr);
@@ -237,6 +243,7 @@ profil_counter_add(unsigned long addr, u32 width, u32 max, u32 nr)
 								  max),
 						nr);
 	pagefault_enable();
+	kcsan_enable_current();
 	return added;
 }
 

@@ -137,10 +137,12 @@ static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
 		}
 		profil_settle(session, &entry, &attempt);
 		place->tries = 0;
-		if (place->nr)
+		if (place->nr) {
 			i++;
-		else
-			*place = pending->entries[--pending->nr];
+		} else {
+			WRITE_ONCE(pending->nr, pending->nr - 1);
+			*place = pending->entries[pending->nr];
+		}
 	}
 	raw_spin_unlock_irq(&pending->lock);
 	return most;

@@ -127,7 +127,7 @@ static void profil_member_reuse(struct rcu_head *rcu)
 	raw_spin_lock_irqsave(&watcher->lock, flags);
 	rcu->next = watcher->free_members;
 	watcher->free_members = rcu;
-	watcher->nr_members--;
+	WRITE_ONCE(watcher->nr_members, watcher->nr_members - 1);
 	raw_spin_unlock_irqrestore(&watcher->lock, flags);
 	profil_member_uncharge(watcher);
 	profil_watcher_put(watcher);
@@ -178,7 +178,7 @@ profil_member_new(struct profil_watcher *watcher,
 		free = watcher->free_members;
 	if (free) {
 		watcher->free_members = free->next;
-		watcher->nr_members++;
+		WRITE_ONCE(watcher->nr_members, watcher->nr_members + 1);
 	}
 	raw_spin_unlock(&watcher->lock);
 	if (!free) {

@@ -985,7 +985,7 @@ u32 profil_table_image(struct profil_watcher *watcher, struct task_struct *task,
 	unsigned long flags;
 	u32 index;
 
-	if (task->flags & PF_KTHREAD) {
+	if (READ_ONCE(task->flags) & PF_KTHREAD) {
 		image.flags = PROFIL_IMAGE_KTHREADS;
 		strscpy(image.comm, "[kernel]", sizeof(image.comm));
 	} else {

@@ -148,7 +148,7 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
 	unsigned long flags;
 
 	/* Those of io_uring have no registers of their own, either */
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
+	if (READ_ONCE(task->flags) & (PF_KTHREAD | PF_IO_WORKER))
 		return;
 	raw_spin_lock_irqsave(&profil_thread_lock, flags);
 	profil_thread_insert(member, task);
@@ -468,7 +468,9 @@ static struct mm_struct *profil_sleeper_mm(struct profil_sleeper *sleeper)
 	if (!user_mode(&sleeper->regs))
 		return NULL;
 	task_lock(task);
-	if (task->mm && !task->in_execve && profil_sleeper_may_walk(sleeper)) {
+	/* It is set before the memory changes; its neighbours may change now */
+	if (task->mm && data_race(!task->in_execve) &&
+	    profil_sleeper_may_walk(sleeper)) {
 		mm = task->mm;
 		mmgrab(mm);
 	}
