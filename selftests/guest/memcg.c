@@ -8,8 +8,7 @@
  * ticks to the memory cgroup of the child, and must write the ticks before the
  * parent can know that the child has gone.
  *
- * memory.max is more than the children can use: the OOM killer prints a call
- * trace, which the guest takes for a fault.
+ * memory.max is more than the children can use, so that none is killed for it.
  */
 #include <errno.h>
 #include <fcntl.h>
