@@ -18,6 +18,15 @@ bool is_forbidden(int error)
 	return error == EACCES || error == EAGAIN || error == ENOSPC;
 }
 
+/*
+ * A tick takes CPU time in which the next one hardly falls. Of processes that run for
+ * less than a period at a time, that is up to 2 %: over hours, more than chance.
+ */
+bool is_due(double ticks, double due)
+{
+	return fabs(ticks - due) < SIGMAS * sqrt(fmax(due, 40)) + due / 50;
+}
+
 /* Begin or replace the profile. Return: 0, or -1. */
 int busy_begin(const struct busy *busy)
 {

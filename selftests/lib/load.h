@@ -24,6 +24,7 @@ struct busy {
 };
 
 bool is_forbidden(int error);
+bool is_due(double ticks, double due);
 int busy_begin(const struct busy *busy);
 int be_busy(void *busy);
 int be_threads(void *unused);

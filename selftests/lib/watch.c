@@ -856,6 +856,28 @@ uint64_t bytes_of_module(void)
 	return sum;
 }
 
+struct footprint footprint(void)
+{
+	return (struct footprint) {
+		.bytes = bytes_of_module(),
+		.references = number_of("/sys/module/profil/refcnt", ""),
+		.tainted = number_of("/proc/sys/kernel/tainted", ""),
+	};
+}
+
+/* RCU frees the memory of watches a little later: wait a minute at most. */
+struct footprint footprint_soon(const struct footprint *before)
+{
+	struct footprint now = footprint();
+
+	for (int i = 0; i < 6000 && (now.bytes != before->bytes ||
+				     now.references != before->references); i++) {
+		usleep(10000);
+		now = footprint();
+	}
+	return now;
+}
+
 /* --- text */
 
 #if defined(__x86_64__)

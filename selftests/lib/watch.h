@@ -67,6 +67,21 @@ int64_t watch_missing(const struct watch *watch, const struct life *since,
 		      uint64_t nr, struct profil_watch_status *status);
 uint64_t bytes_of_module(void);
 
+/**
+ * struct footprint - what the module has of the kernel
+ * @bytes: memory from vmalloc()
+ * @references: to the module
+ * @tainted: flags of the kernel, one of which a warning sets
+ */
+struct footprint {
+	uint64_t bytes;
+	uint64_t references;
+	uint64_t tainted;
+};
+
+struct footprint footprint(void);
+struct footprint footprint_soon(const struct footprint *before);
+
 uint32_t watch_nr_images(const struct watch *watch);
 uint32_t watch_nr_objects(const struct watch *watch);
 const struct profil_watch_image *watch_image(const struct watch *watch,
@@ -137,6 +152,14 @@ const char *watch_fault(const struct watch *watch,
 	if (fault) \
 		TH_LOG("%s", fault); \
 	EXPECT_EQ(NULL, fault); \
+} while (0)
+
+/* Check that the module has as much as before, once RCU has freed memory. */
+#define EXPECT_FOOTPRINT(before) do { \
+	struct footprint now = footprint_soon(before); \
+	EXPECT_EQ((before)->bytes, now.bytes); \
+	EXPECT_EQ((before)->references, now.references); \
+	EXPECT_EQ((before)->tainted, now.tainted); \
 } while (0)
 
 /* Check the number of ticks in the CPU time that the watch covered. */

@@ -122,16 +122,6 @@ static double sigma_of(const struct stats *stats)
 	return sigmas(stats->ticks, stats->due, fmax(stats->due, 40));
 }
 
-/*
- * A tick takes CPU time in which the next one hardly falls. Of processes that run for
- * less than a period at a time, that is up to 2 %: over hours, more than chance.
- */
-static bool is_due(const struct stats *stats)
-{
-	return fabs(stats->ticks - stats->due) <
-	       SIGMAS * sqrt(fmax(stats->due, 40)) + stats->due / 50;
-}
-
 /* Return: what is wrong with a watch that has been stopped, or NULL. */
 static const char *judge(const struct watch *watch,
 			 const struct profil_watch_status *status,
@@ -158,7 +148,7 @@ static const char *judge(const struct watch *watch,
 	/* With waits, a tick in a context switch is the one's or the other's */
 	if (watch->as.flags & PROFIL_WATCH_WALL)
 		return NULL;
-	if (!is_due(&one) || !is_due(stats))
+	if (!is_due(one.ticks, one.due) || !is_due(stats->ticks, stats->due))
 		return "ticks that are due";
 	return NULL;
 }
@@ -332,24 +322,14 @@ FIXTURE(soak) {
 	struct profil_account account;
 	uint64_t begin;
 	uint64_t end;
-	uint64_t bytes;
-	uint64_t references;
-	uint64_t tainted;
+	struct footprint before;
 	int fuzzed;
 	int readings;
 };
 
-#define TAINTED		"/proc/sys/kernel/tainted"
-
-static uint64_t references(void)
-{
-	return number_of("/sys/module/profil/refcnt", "");
-}
-
 FIXTURE_SETUP(soak)
 {
 	self->begin = monotonic_ns();
-	self->tainted = number_of(TAINTED, "");
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, shared);
@@ -366,8 +346,7 @@ FIXTURE_SETUP(soak)
 				   PROFIL_WATCH_CHAINS | PROFIL_WATCH_WALL));
 	self->since.shortest = monotonic_ns();
 	ASSERT_EQ(0, load_own_callers(&self->watch));
-	self->bytes = bytes_of_module();
-	self->references = references();
+	self->before = footprint();
 }
 
 /* Load the module again, for the tests that follow. */
@@ -433,7 +412,7 @@ static void look(struct __test_metadata *_metadata, FIXTURE_DATA(soak) *self)
 	EXPECT_EQ(0, watch_missing(&self->watch, &self->since, WORKERS + 1,
 				   &self->status));
 	EXPECT_WATCH_CONSERVED(&self->status);
-	EXPECT_EQ(self->tainted, number_of(TAINTED, ""));
+	EXPECT_EQ(self->before.tainted, footprint().tainted);
 	EXPECT_FALSE(child_has_ended(&self->steady));
 	for (size_t i = 0; i < LOADS; i++)
 		EXPECT_FALSE(child_has_ended(&self->loads[i]));
@@ -478,15 +457,10 @@ static uint64_t compare(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, self->account.running);
 	EXPECT_CONSERVED(&self->account);
 	EXPECT_EQ(shared->counter, counts->counted);
-	EXPECT_TRUE(is_due(&profiles));
+	EXPECT_TRUE(is_due(profiles.ticks, profiles.due));
 	EXPECT_LT(self->readings, shared->user.nr);
 	EXPECT_LT(self->readings, shared->process.nr);
-	/* RCU frees the memory of watches a little later */
-	for (int i = 0; i < 6000 && (bytes_of_module() != self->bytes ||
-				     references() != self->references); i++)
-		usleep(10000);
-	EXPECT_EQ(self->bytes, bytes_of_module());
-	EXPECT_EQ(self->references, references());
+	EXPECT_FOOTPRINT(&self->before);
 	write_file("/proc/sys/vm/drop_caches", "7");
 	read_memory(self->readings++);
 	return llabs((long long)(shared->counter - counts->counted)) +
