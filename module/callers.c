@@ -78,6 +78,8 @@ void profil_callers_drop(struct profil_callers *callers)
 {
 	if (!refcount_dec_and_lock(&callers->refs, &profil_callers_lock))
 		return;
+	/* sparse does not know that it has it now */
+	__acquire(&profil_callers_lock);
 	list_del(&callers->list);
 	spin_unlock(&profil_callers_lock);
 	profil_callers_free(callers);

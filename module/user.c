@@ -145,6 +145,8 @@ void profil_user_put(struct profil_user *user)
 {
 	if (!refcount_dec_and_lock(&user->refs, &profil_user_lock))
 		return;
+	/* sparse does not know that it has it now */
+	__acquire(&profil_user_lock);
 	hash_del(&user->node);
 	spin_unlock(&profil_user_lock);
 	kfree(user);
