@@ -981,29 +981,14 @@ static int leave_a_thread(void *unused)
 	pthread_exit(unused);
 }
 
-static bool has_ended(pid_t pid)
-{
-	char path[40], text[400] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (file) {
-		if (!fgets(text, sizeof(text), file))
-			text[0] = '\0';
-		fclose(file);
-	}
-	return strstr(text, ") Z ");
-}
-
 TEST(of_a_process_whose_leader_has_ended)
 {
 	struct child target = target_begin(&alice, leave_a_thread, NULL);
 
 	child_go(&target);
-	for (int i = 0; i < 10000 && !has_ended(target.pid); i++)
+	for (int i = 0; i < 10000 && process_state(target.pid) != 'Z'; i++)
 		usleep(1000);
-	EXPECT_TRUE(has_ended(target.pid));
+	EXPECT_EQ('Z', process_state(target.pid));
 	EXPECT_EQ(0, try_process(&alice, target.pid));
 	EXPECT_EQ(EPERM, try_process(&bob, target.pid));
 	child_kill(&target);

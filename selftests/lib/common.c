@@ -510,6 +510,25 @@ uint64_t number_of(const char *path, const char *name)
 	return number;
 }
 
+/*
+ * Letter of the state of a process in proc(5), such as 'D', or 0 if there is none.
+ * Allocates no memory, so that a thread can call it that must not have a page fault.
+ */
+char process_state(pid_t pid)
+{
+	char line[400] = "";
+	char *state;
+	int fd;
+
+	snprintf(line, sizeof(line), "/proc/%d/stat", pid);
+	fd = open(line, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, line, sizeof(line) - 1) < 0)
+		line[0] = '\0';
+	close(fd);
+	state = strrchr(line, ')');
+	return state && state[1] == ' ' ? state[2] : 0;
+}
+
 /* Number of threads of a process; 0 if there is none. */
 int threads_of(pid_t pid)
 {

@@ -91,6 +91,7 @@ pid_t fork_child(void);
 int wait_child(pid_t child);
 int switch_threads(int nr);
 uint64_t number_of(const char *path, const char *name);
+char process_state(pid_t pid);
 int threads_of(pid_t pid);
 int wait_for_threads(pid_t pid, int nr);
 void helper_path(char *path, size_t size, const char *name);
