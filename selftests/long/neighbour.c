@@ -196,11 +196,10 @@ static int load_again(const char *former, const char *parameter)
 	return unload_profil_soon() ?: load_profil(parameters);
 }
 
-/* The smallest watch of the caller. */
-static struct profil_watch little(void)
+/* The smallest watch. */
+static struct profil_watch little(uint32_t target, uint32_t id, uint32_t flags)
 {
-	struct profil_watch request =
-		watch_request(PROFIL_WATCH_PROCESS, getpid(), 0);
+	struct profil_watch request = watch_request(target, id, flags);
 
 	request.processes = 1;
 	request.images = 2;
@@ -214,7 +213,7 @@ static struct profil_watch little(void)
 static int keep_little(void *kept)
 {
 	const struct kept *mine = kept;
-	struct profil_watch request = little();
+	struct profil_watch request = little(PROFIL_WATCH_PROCESS, getpid(), 0);
 
 	return become(mine->user) ||
 	       ioctl(mine->fd, PROFIL_IOC_WATCH, &request);
@@ -266,7 +265,7 @@ FIXTURE_SETUP(neighbour)
 /* A profile, and then the smallest watch. Return: 0, or the error. */
 static int have_little(void *user)
 {
-	struct profil_watch request = little();
+	struct profil_watch request = little(PROFIL_WATCH_PROCESS, getpid(), 0);
 	uint32_t counter;
 	struct profil_region all = overflow_bin(&counter, sizeof(counter));
 
@@ -416,17 +415,7 @@ static void keep_ticking(FIXTURE_DATA(neighbour) *self, void *memory,
 /* Is the process in uninterruptible sleep? */
 static bool waits(pid_t pid)
 {
-	char line[400] = "";
-	char *state;
-	int fd;
-
-	snprintf(line, sizeof(line), "/proc/%d/stat", pid);
-	fd = open(line, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || read(fd, line, sizeof(line) - 1) < 0)
-		line[0] = '\0';
-	close(fd);
-	state = strrchr(line, ')');
-	return state && state[1] == ' ' && state[2] == 'D';
+	return process_state(pid) == 'D';
 }
 
 /* Start one more hostile process, which is not part of the crowd. */
@@ -1503,19 +1492,14 @@ ATTACK(fork_bomb_at_the_quota, .max_profiles = "30", .work = fork_always,
 /* Each table is full at once. */
 static void fill_tables(FIXTURE_DATA(neighbour) *self, int nr)
 {
-	struct profil_watch request = watch_request(PROFIL_WATCH_USER, HOSTILE,
+	struct profil_watch request = little(PROFIL_WATCH_USER, HOSTILE,
 		PROFIL_WATCH_SEPARATE | PROFIL_WATCH_WALL |
 		PROFIL_WATCH_CHAINS);
 	struct watch watch;
 
 	(void)nr;
 	request.period_ns = PERIOD_NS;
-	request.processes = 1;
 	request.threads = 1;
-	request.images = 2;
-	request.objects = 8;
-	request.buckets = 64;
-	request.names = 4096;
 	be_hostile(self);
 	for (;;) {
 		if (watch_begin(&watch, &request))
