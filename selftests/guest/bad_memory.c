@@ -63,11 +63,16 @@ FIXTURE_TEARDOWN(bad_memory)
 	EXPECT_EQ(0, signals);
 }
 
+static int start_width(void *counter, unsigned int width)
+{
+	struct profil_region region = overflow_bin(counter, width);
+
+	return set_regions(&region, 1, width, MS, 0);
+}
+
 static int start(void *counter)
 {
-	struct profil_region region = overflow_bin(counter, 4);
-
-	return set_regions(&region, 1, 4, MS, 0);
+	return start_width(counter, 4);
 }
 
 static void *map(size_t size, int flags)
@@ -151,13 +156,11 @@ static void fills_up(struct __test_metadata *_metadata,
 {
 	int fd = memfd_create("counters", MFD_CLOEXEC);
 	uint64_t *counter, found = 0, initially = max - 1;
-	struct profil_region region;
 
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
 	ASSERT_EQ(width, pwrite(fd, &initially, width, 0));
 	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	region = overflow_bin(counter, width);
-	ASSERT_EQ(0, set_regions(&region, 1, width, MS, 0));
+	ASSERT_EQ(0, start_width(counter, width));
 	do {
 		/* Thrown away, the page has what is in the file */
 		ASSERT_EQ(0, madvise(counter, PAGE, MADV_DONTNEED));
@@ -171,11 +174,9 @@ static void fills_up(struct __test_metadata *_metadata,
 
 TEST_F(bad_memory, page_of_a_counter_of_8_bytes)
 {
-	struct profil_region region;
 	uint64_t *counter = map(PAGE, MAP_PRIVATE);
 
-	region = overflow_bin(counter, 8);
-	ASSERT_EQ(0, set_regions(&region, 1, 8, MS, 0));
+	ASSERT_EQ(0, start_width(counter, 8));
 	burn_thread_ns(50 * MS);
 	stop(_metadata, self);
 	EXPECT_LT(10, *counter);
