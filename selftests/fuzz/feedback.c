@@ -16,8 +16,6 @@
 /* Of addresses: more than a call comes by */
 #define TRACE	(1 << 16)
 
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
-
 /* Trace the calls of this thread, if the kernel can. */
 void feedback_open(struct feedback *feedback)
 {
@@ -69,6 +67,6 @@ void feedback_end(struct feedback *feedback)
 		*reached = true;
 	}
 	if (feedback->nr_reached != before && feedback->from &&
-	    feedback->nr_kept < NR(feedback->kept))
+	    feedback->nr_kept < FEEDBACK_KEPT)
 		feedback->kept[feedback->nr_kept++] = feedback->from;
 }

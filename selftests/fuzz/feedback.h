@@ -13,6 +13,7 @@
 #include "numbers.h"
 
 #define FEEDBACK_PLACES	(1 << 16)
+#define FEEDBACK_KEPT	1024
 
 /**
  * struct feedback - what the calls of one thread have reached
@@ -29,7 +30,7 @@ struct feedback {
 	bool reached[FEEDBACK_PLACES];
 	unsigned int nr_reached;
 	__u64 from;
-	__u64 kept[1024];
+	__u64 kept[FEEDBACK_KEPT];
 	unsigned int nr_kept;
 };
 
