@@ -1210,7 +1210,7 @@ TEST_F(chains, of_two_watches)
 	watch_end(&other);
 }
 
-#define STOPS	60
+#define STOPS	20
 
 /* It may end at any time, also while a tick of it walks a stack. */
 TEST_F(chains, that_end_while_ticks_come)
@@ -1225,7 +1225,7 @@ TEST_F(chains, that_end_while_ticks_come)
 	for (int i = 0; i < STOPS; i++) {
 		ASSERT_EQ(0, watch_begin(&self->watch, &request));
 		ASSERT_EQ(0, load_own_callers(&self->watch));
-		usleep(i * 50);
+		usleep(i * 150);
 		/* A close stops it, too */
 		if (i % 2) {
 			self->status = watch_stop(&self->watch);
