@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 # Longest wait for what is to happen at once, on a machine with other work
-PATIENCE = 120
+PATIENCE = 600
 
 
 def equal(one, other):
