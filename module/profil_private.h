@@ -21,7 +21,7 @@
  *	    mmap_lock		of that address space; only tried by workers
  *	      ctx->publish	ctx->session and ctx->is_dead
  *	      profil_ctx_lock, profil_user_lock
- *	      profil_ipi_mutex
+ *	      profil_ipi_lock
  *	profil_clock_mutex	under ctx->lock, never under mmap_lock
  *	scheduler locks
  *	  session->pending.lock	hard interrupts off

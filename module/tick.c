@@ -146,7 +146,7 @@ static enum profil_clock profil_clock;
 static u64 profil_secret[2];
 static int profil_hotplug_state;
 
-static DEFINE_MUTEX(profil_ipi_mutex);
+static DEFINE_RAW_SPINLOCK(profil_ipi_lock);
 
 /* --- the outcome of a tick */
 
@@ -831,7 +831,7 @@ static bool profil_cpu_runs(int nr, void *info)
 		return true;
 	/* Pairs with the release in profil_interval_close(). */
 	sink = smp_load_acquire(&cpu->intervals[PROFIL_SLOT_PROFILE].sink);
-	/* Not freed: its end needs profil_ipi_mutex, too */
+	/* Not freed: its end needs profil_ipi_lock, too */
 	return sink && profil_sink_session(sink)->mm == info;
 }
 
@@ -849,16 +849,23 @@ static bool profil_cpu_runs_watched(int nr, void *info)
 	return member && profil_is_image_on(READ_ONCE(member->image));
 }
 
-/* One caller at a time, as in membarrier(2): many cannot flood a CPU. */
+/*
+ * One caller at a time, as in membarrier(2): many cannot flood a CPU. It is not
+ * preempted meanwhile, unlike those that wait for it: so nobody waits for tasks
+ * that get no CPU, of which there may be any number.
+ */
 static void profil_clock_refresh_where(smp_cond_func_t runs, void *info)
 {
-	mutex_lock(&profil_ipi_mutex);
+	while (!raw_spin_trylock(&profil_ipi_lock)) {
+		cpu_relax();
+		cond_resched();
+	}
 	/* Pairs with the barrier in profil_sched_switch(). */
 	smp_mb();
 	rcu_read_lock();
 	on_each_cpu_cond(runs, profil_cpu_refresh, info, true);
 	rcu_read_unlock();
-	mutex_unlock(&profil_ipi_mutex);
+	raw_spin_unlock(&profil_ipi_lock);
 }
 
 /**

@@ -23,7 +23,7 @@
  *
  *	watcher->ending
  *	  user->collecting
- *	  profil_ipi_mutex
+ *	  profil_ipi_lock
  *	task_lock()
  *	  profil_member_lock	hard interrupts off
  *	    profil_thread_lock	hard interrupts off
