@@ -160,9 +160,9 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
  * @member: the process; it takes ticks
  * @process: any of its threads
  *
- * Those beyond PROFIL_MOVED_THREADS are not followed. Threads that are created
- * meanwhile are in the list of threads, or follow by themselves. A refresh of the
- * CPUs that run the process must follow.
+ * Those beyond PROFIL_MOVED_THREADS are neither looked at nor followed. Threads
+ * that are created meanwhile are in the list of threads, or follow by themselves. A
+ * refresh of the CPUs that run the process must follow.
  *
  * Context: any but with the scheduler's locks held; under rcu_read_lock().
  */
@@ -171,16 +171,19 @@ void profil_threads_join(struct profil_member *member,
 {
 	struct task_struct *task;
 	u32 nr = 0;
+	int others;
 
+	/* Those that begin or end now may be among them or not */
+	others = data_race(get_nr_threads(process)) - PROFIL_MOVED_THREADS;
+	if (others > 0)
+		atomic64_add(others, &member->watcher->unfollowed_threads);
 	/* Pairs with the barrier in profil_members_fork(). */
 	smp_mb();
 	for_each_thread(process, task) {
-		if (READ_ONCE(task->exit_state))
-			continue;
-		if (nr++ < PROFIL_MOVED_THREADS)
+		if (nr++ == PROFIL_MOVED_THREADS)
+			break;
+		if (!READ_ONCE(task->exit_state))
 			profil_thread_add(member, task);
-		else
-			atomic64_inc(&member->watcher->unfollowed_threads);
 	}
 }
 

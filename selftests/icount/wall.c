@@ -5,12 +5,14 @@
  * More than one of CPU time, in instructions: time counts these, 2 ns each, and
  * there is one CPU.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -455,6 +457,85 @@ TEST(many_threads_that_sleep)
 	before = monotonic_ns();
 	watch_end(&watch);
 	EXPECT_SHORT("close", before, 50000);
+}
+
+/* --- moves to another cgroup */
+
+#define CGROUPS		"/sys/fs/cgroup"
+#define CGROUP		CGROUPS "/profil-wall"
+
+/* Both are more than the module follows */
+#define FEW_MOVED	2000
+#define MANY_MOVED	8000
+
+/* Into the group and out again. Return: instructions. */
+static double move_cost(struct __test_metadata *_metadata)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t ns = monotonic_ns();
+
+		ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
+		ASSERT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
+		ns = monotonic_ns() - ns;
+		if (ns < least)
+			least = ns;
+	}
+	return least / 2;
+}
+
+/* Return: instructions more for a move of this process, with so many threads. */
+static double watched_move_cost(struct __test_metadata *_metadata, int threads)
+{
+	int group = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct profil_watch request = watch_request(PROFIL_WATCH_CGROUP, group,
+						    PROFIL_WATCH_WALL);
+	double plain = move_cost(_metadata), wall;
+	struct profil_watch_status status;
+	struct watch watch;
+
+	request.period_ns = SECOND;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	wall = move_cost(_metadata);
+	status = watch_status(&watch);
+	TH_LOG("a move of %d threads: %.0f instructions, %+.0f; %llu are not followed",
+	       threads, plain, wall - plain, status.unfollowed_threads);
+	/* In each of five moves */
+	EXPECT_EQ(5 * (threads - status.threads), status.unfollowed_threads);
+	watch_end(&watch);
+	close(group);
+	return wall - plain;
+}
+
+static void have_threads(struct __test_metadata *_metadata, int nr)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	while (nr--)
+		ASSERT_EQ(0, pthread_create(&thread, &small, sleep_forever,
+					    NULL));
+	usleep(20000);
+}
+
+/* The kernel has interrupts off meanwhile, and holds locks. */
+TEST(a_move_of_many_threads_is_bounded)
+{
+	double few, many;
+
+	if (write_file("/proc/sys/kernel/threads-max", "20000"))
+		SKIP(return, "cannot have so many threads");
+	rmdir(CGROUP);
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	have_threads(_metadata, FEW_MOVED - 1);
+	few = watched_move_cost(_metadata, FEW_MOVED);
+	have_threads(_metadata, MANY_MOVED - FEW_MOVED);
+	many = watched_move_cost(_metadata, MANY_MOVED);
+	rmdir(CGROUP);
+	EXPECT_GT(few + 20000 * slack(), many);
 }
 
 TEST_HARNESS_MAIN
