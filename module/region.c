@@ -7,9 +7,10 @@
  * the address space into segments that have one such region each, so that the
  * tick finds it by bisection, however many regions there are.
  *
- * Context: any; takes no locks.
+ * Context: any, but process to build a map; takes no locks.
  */
 #include <linux/errno.h>
+#include <linux/sched.h>
 #include <linux/sort.h>
 
 #include "region.h"
@@ -123,6 +124,8 @@ static int profil_order(const void *a, const void *b, const void *context)
 	u64 x = counters[i].offset;
 	u64 y = counters[j].offset;
 
+	/* Sorting takes the most time of a request */
+	cond_resched();
 	if (x != y)
 		return x < y ? -1 : 1;
 	return i < j ? 1 : -1;

@@ -95,10 +95,12 @@ static void profil_watcher_fill(struct profil_watcher *watcher)
 		watcher->members[i].watcher = watcher;
 		watcher->members[i].rcu.next = watcher->free_members;
 		watcher->free_members = &watcher->members[i].rcu;
+		cond_resched();
 	}
 	for (i = 0; i < watcher->request.threads; i++) {
 		watcher->threads[i].rcu.next = watcher->free_threads;
 		watcher->free_threads = &watcher->threads[i].rcu;
+		cond_resched();
 	}
 	for (i = 0; i < PROFIL_MAX_DEFERRED; i++) {
 		watcher->all_deferred[i].next = watcher->free_deferred;

@@ -3,7 +3,7 @@
  * wall.c - what a watch of wall-clock time costs
  *
  * More than one of CPU time, in instructions: time counts these, 2 ns each, and
- * there is one CPU.
+ * there is one CPU. And for how long others wait for it, beside any long request.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -457,6 +457,45 @@ TEST(many_threads_that_sleep)
 	before = monotonic_ns();
 	watch_end(&watch);
 	EXPECT_SHORT("close", before, 50000);
+}
+
+/* --- others, beside requests that take long */
+
+#define MANY_PROCESSES	200000
+
+TEST(a_watch_of_many_processes_begins_and_others_run)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), 0);
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wake_up_in_time, NULL));
+	usleep(20000);
+	request.threads = MANY_PROCESSES / 2;
+	/* Most of it is the kernel's own, to map the memory */
+	EXPECT_GT(1000000 * slack(), waits_of_memory(_metadata, request));
+}
+
+TEST(a_profile_of_many_regions_begins_and_others_run)
+{
+	static struct profil_region regions[4096];
+	static uint32_t counter;
+	pthread_t thread;
+	double wait;
+
+	for (size_t i = 0; i < ARRAY_SIZE(regions); i++) {
+		regions[i] = counter_of(&__executable_start, &etext, &counter,
+					sizeof(counter));
+		regions[i].offset -= i * 0x100000UL;
+	}
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wake_up_in_time, NULL));
+	usleep(20000);
+	wait_of_another();
+	ASSERT_EQ(0, set_regions(regions, ARRAY_SIZE(regions), sizeof(counter),
+				 SECOND, 0));
+	wait = wait_of_another();
+	TH_LOG("%zu regions: others wait for %.0f", ARRAY_SIZE(regions), wait);
+	EXPECT_GT(1000000 * slack(), wait);
 }
 
 /* --- moves to another cgroup */
