@@ -35,8 +35,8 @@
  */
 #define PROFIL_FLUSH_TRIES	10
 
-/* So many failures to begin the work, each after 16 ms, count as one try. */
-#define PROFIL_FLUSH_STARVED	64
+/* So many milliseconds in which the work could not begin count as one try. */
+#define PROFIL_FLUSH_STARVED	1000
 
 /* A caller that stops its profile waits for less: 63 ms in all. */
 #define PROFIL_FLUSH_LAST	6
@@ -229,6 +229,9 @@ void profil_flush_exit(struct profil_session *session)
 /* Other tasks flush the rest: do not queue the work again. */
 #define PROFIL_FLUSH_OTHERS	(-1)
 
+/* The work had no slot, or the program kept its mappings locked. */
+#define PROFIL_FLUSH_AGAIN	(PROFIL_FLUSH_TRIES + 1)
+
 /* Is the program forking, or changing its mappings? */
 static bool profil_mm_is_busy(struct mm_struct *mm)
 {
@@ -244,7 +247,7 @@ static bool profil_mm_is_busy(struct mm_struct *mm)
  * If the memory is being freed, or the program itself is flushing, that flushes
  * the rest.
  *
- * Return: as profil_flush(), or PROFIL_FLUSH_OTHERS.
+ * Return: as profil_flush(), or PROFIL_FLUSH_OTHERS or PROFIL_FLUSH_AGAIN.
  */
 static int profil_flush_round(struct profil_session *session)
 {
@@ -254,9 +257,10 @@ static int profil_flush_round(struct profil_session *session)
 	bool busy = !slot || (mm && profil_mm_is_busy(session->mm));
 	int tries = PROFIL_FLUSH_OTHERS;
 
-	if (busy && ++session->pending.starved % PROFIL_FLUSH_STARVED) {
-		tries = PROFIL_FLUSH_TRIES / 2;
+	if (busy && session->pending.starved < PROFIL_FLUSH_STARVED) {
+		tries = PROFIL_FLUSH_AGAIN;
 	} else if (mm == slot && mutex_trylock(&session->flush)) {
+		session->pending.starved = 0;
 		if (mm)
 			kthread_use_mm(session->mm);
 		tries = profil_flush(session, mm ? profil_attempt_mm :
@@ -264,6 +268,8 @@ static int profil_flush_round(struct profil_session *session)
 		if (mm)
 			kthread_unuse_mm(session->mm);
 		mutex_unlock(&session->flush);
+		if (busy && tries)
+			tries = PROFIL_FLUSH_AGAIN;
 	}
 	/* The last reference frees the memory, however long that takes */
 	if (mm)
@@ -282,6 +288,21 @@ static unsigned long profil_flush_delay(const struct profil_session *session)
 	/* Rounded up: a delay of less than a jiffy must not become 0 */
 	return nsecs_to_jiffies(min_t(u64, periods_ns,
 				      PROFIL_FLUSH_DELAY_NS)) + 1;
+}
+
+/* After a round of which some is left. Return: when the work runs again. */
+static unsigned long profil_flush_pause(struct profil_session *session,
+					int tries)
+{
+	u32 ms;
+
+	if (!tries)
+		return profil_flush_delay(session);
+	if (tries != PROFIL_FLUSH_AGAIN)
+		return msecs_to_jiffies(1 << (tries - 1));
+	ms = profil_user_turn(session->user);
+	session->pending.starved += ms;
+	return msecs_to_jiffies(ms);
 }
 
 /* Runs with a reference to the session. */
@@ -303,9 +324,7 @@ static void profil_flush_work(struct work_struct *work)
 	if (done)
 		profil_session_put(session);
 	else
-		profil_flush_queue(session, tries ?
-				   msecs_to_jiffies(1 << (tries - 1)) :
-				   profil_flush_delay(session));
+		profil_flush_queue(session, profil_flush_pause(session, tries));
 }
 
 /*

@@ -122,6 +122,7 @@ bool profil_user_charge(struct profil_user *user, enum profil_charge what,
 			u64 n, u64 max);
 void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
 			  u64 n);
+u32 profil_user_turn(struct profil_user *user);
 bool profil_user_is_perfmon(void);
 int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
 void profil_user_expect_uncharge(struct profil_user *user);
@@ -260,7 +261,7 @@ struct profil_pending_entry {
 /**
  * struct profil_pending - the pending list of a session
  * @lock: protects the rest; hard interrupts off
- * @starved: how often @work could not begin
+ * @starved: for how many milliseconds @work could not begin
  * @queued: @kick or @work is on its way, with a reference to the session
  * @nr: number of entries
  * @entries: ticks append; only the holder of session->flush removes

@@ -877,7 +877,8 @@ static void profil_look_up(struct work_struct *work)
 				       PROFIL_MAX_FLUSHES);
 
 	if (profil_lookup_try(watcher, slot ? PROFIL_LOOKUP_TRIES : 1))
-		queue_delayed_work(profil_wq, &watcher->lookup, 1);
+		queue_delayed_work(profil_wq, &watcher->lookup, slot ? 1 :
+				   msecs_to_jiffies(profil_user_turn(watcher->user)));
 	if (slot)
 		profil_user_uncharge(watcher->user, PROFIL_CHARGE_FLUSHES, 1);
 }

@@ -14,6 +14,8 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/pid_namespace.h>
 #include <linux/refcount.h>
@@ -31,6 +33,7 @@
  *	it may be that of another one by now, which then shares the limits
  * @refs: one for each context, session and watch that has a pointer to this
  * @charged: what the user has
+ * @turn: the last one of profil_user_turn(), in milliseconds
  * @nr_dying: watches that are being freed
  * @collecting: held while waits of a watch are collected
  * @callers: tables of callers, see callers.c
@@ -41,6 +44,7 @@ struct profil_user {
 	unsigned int container;
 	refcount_t refs;
 	atomic64_t charged[PROFIL_CHARGES];
+	atomic64_t turn;
 	atomic_t nr_dying;
 	struct mutex collecting;
 	struct list_head callers;
@@ -180,6 +184,27 @@ void profil_user_uncharge(struct profil_user *user, enum profil_charge what,
 			  u64 n)
 {
 	atomic64_sub(n, &user->charged[what]);
+}
+
+/**
+ * profil_user_turn() - when a work that could not begin may try again
+ * @user: the user that it works for
+ *
+ * Nobody is charged for that: so the works of a user try one after the other, one
+ * in a millisecond, however many they are; but each of them within a second.
+ *
+ * Return: in how many milliseconds, 16 at least.
+ */
+u32 profil_user_turn(struct profil_user *user)
+{
+	s64 now = div_u64(ktime_get_ns(), NSEC_PER_MSEC);
+	s64 last = atomic64_read(&user->turn);
+	s64 turn;
+
+	do {
+		turn = clamp(last + 1, now + 16, now + MSEC_PER_SEC);
+	} while (!atomic64_try_cmpxchg(&user->turn, &last, turn));
+	return turn - now;
 }
 
 /*

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * works.c - the module's works, of users whose works have to wait
+ *
+ * Works that bring in pages of a file wait while a hole is being punched into it,
+ * here for long: the task that does it has 0.3 % of a CPU. A user has few works
+ * that may wait; those of the user's other processes try again now and then.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "common.h"
+#include "needs.h"
+#include "watch.h"
+
+NEEDS_ROOT;
+NEEDS_TWO_CPUS;
+
+#define HOSTILE		100001
+
+#define FILE_SIZE	(128 << 20)
+
+/* More than the works of a user that may wait. */
+#define CROWD		512
+
+#define TRACING		"/sys/kernel/tracing"
+#define INSTANCE	TRACING "/instances/profil-works"
+
+/**
+ * struct stage - memory that all processes share
+ * @ready: how many have a profile
+ * @done: how many have had ticks whose page is missing
+ * @is_punched: the hole is there
+ */
+static struct stage {
+	atomic_int ready;
+	atomic_int done;
+	atomic_bool is_punched;
+} *stage;
+
+FIXTURE(works) {
+	int file;
+	int go[2];
+	pid_t children[CROWD + 2];
+	int nr;
+};
+
+FIXTURE_SETUP(works)
+{
+	stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, stage);
+	self->file = memfd_create("hole", MFD_CLOEXEC);
+	ASSERT_EQ(0, fallocate(self->file, 0, 0, FILE_SIZE));
+	ASSERT_EQ(0, pipe(self->go));
+	/* What is punched slowly has CPU 0 */
+	ASSERT_EQ(0, pin_to(1));
+}
+
+FIXTURE_TEARDOWN(works)
+{
+	while (self->nr)
+		kill(self->children[--self->nr], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	close(self->file);
+	munmap(stage, PAGE);
+}
+
+/* Return: whether this is the child, which does not keep others from going. */
+static bool begin_child(FIXTURE_DATA(works) *self)
+{
+	pid_t child = fork_child();
+
+	if (child)
+		self->children[self->nr++] = child;
+	else
+		close(self->go[1]);
+	return !child;
+}
+
+static void count_in_hole(FIXTURE_DATA(works) *self, uid_t user)
+{
+	uint32_t *counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 self->file, 0);
+	struct profil_region all = overflow_bin(counter, sizeof(*counter));
+	char byte;
+
+	burn_thread_ns(1);
+	if (become(user) || set_regions(&all, 1, sizeof(*counter), MS / 5, 0))
+		_exit(1);
+	stage->ready++;
+	if (read(self->go[0], &byte, 1))
+		_exit(2);
+	burn_thread_ns(2 * MS);
+	stage->done++;
+	pause();
+	_exit(3);
+}
+
+static void gather(FIXTURE_DATA(works) *self, int nr, uid_t user)
+{
+	while (nr--)
+		if (begin_child(self))
+			count_in_hole(self, user);
+}
+
+static void hog(void)
+{
+	if (!pin_to(0))
+		burn_process_ns(1000 * SECOND);
+	_exit(1);
+}
+
+static void punch_slowly(int file)
+{
+	struct sched_param none = { 0 };
+
+	if (pin_to(0) || sched_setscheduler(0, SCHED_IDLE, &none))
+		_exit(1);
+	fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+		  FILE_SIZE);
+	stage->is_punched = true;
+	_exit(0);
+}
+
+static bool soon(atomic_int *number, int nr)
+{
+	int tries = 60000;
+
+	while (*number < nr && --tries)
+		usleep(1000);
+	return tries;
+}
+
+/* Have so many processes take ticks in the hole. */
+static bool strike(FIXTURE_DATA(works) *self, int nr)
+{
+	struct stat stat = { 0 };
+	int tries = 60000;
+
+	if (!soon(&stage->ready, nr))
+		return false;
+	if (begin_child(self))
+		hog();
+	if (begin_child(self))
+		punch_slowly(self->file);
+	while (!fstat(self->file, &stat) && stat.st_blocks >= FILE_SIZE / 512 &&
+	       --tries)
+		usleep(1000);
+	close(self->go[1]);
+	return tries && soon(&stage->done, nr);
+}
+
+/* How often works have flushed since the probe is there. */
+static uint64_t works_run(void)
+{
+	return number_of(TRACING "/kprobe_profile", "  flush");
+}
+
+TEST_F(works, those_that_cannot_begin_are_few)
+{
+	uint64_t begin, works;
+	double seconds;
+
+	if (write_file(TRACING "/kprobe_events",
+		       "p:works/flush profil_flush_work\n"))
+		SKIP(return, "no kprobe events");
+	ASSERT_EQ(0, mkdir(INSTANCE, 0755));
+	EXPECT_EQ(0, write_file(INSTANCE "/events/works/flush/enable", "1"));
+	gather(self, CROWD, HOSTILE);
+	EXPECT_TRUE(strike(self, CROWD));
+	begin = monotonic_ns();
+	works = works_run();
+	EXPECT_LT(0, works);
+	usleep(2000000);
+	works = works_run() - works;
+	seconds = (monotonic_ns() - begin) / 1e9;
+	TH_LOG("%.0f works in a second%s", works / seconds,
+	       stage->is_punched ? ", and the hole is there" : "");
+	EXPECT_LT(0, works);
+	EXPECT_GT(3000, works / seconds);
+	EXPECT_EQ(0, write_file(INSTANCE "/events/works/flush/enable", "0"));
+	EXPECT_EQ(0, rmdir(INSTANCE));
+	EXPECT_EQ(0, write_file(TRACING "/kprobe_events", "-:works/flush\n"));
+}
+
+TEST_HARNESS_MAIN
