@@ -51,6 +51,11 @@
 #define PROFIL_FLUSH_PERIODS	(PROFIL_MAX_PENDING / 4)
 #define PROFIL_FLUSH_AT_ONCE	(PROFIL_MAX_PENDING / 2)
 
+/*
+ * Works that may wait, for as long as other tasks like, have a queue of their own:
+ * when some users have filled it, other works still run on profil_wq.
+ */
+static struct workqueue_struct *profil_flush_wq;
 struct workqueue_struct *profil_wq;
 
 /* Sessions that have not been freed. */
@@ -153,7 +158,7 @@ static void profil_flush_queue(struct profil_session *session,
 			       unsigned long delay)
 {
 	/* If it was queued already, it has a reference of its own */
-	if (mod_delayed_work(profil_wq, &session->pending.work, delay))
+	if (mod_delayed_work(profil_flush_wq, &session->pending.work, delay))
 		profil_session_put(session);
 }
 
@@ -440,7 +445,7 @@ void profil_session_put(struct profil_session *session)
 	if (!refcount_dec_and_test(&session->refs))
 		return;
 	if (hardirq_count())
-		queue_work(profil_wq, &session->free);
+		queue_work(profil_flush_wq, &session->free);
 	else
 		profil_session_free(&session->free);
 }
@@ -512,12 +517,21 @@ void profil_session_wait_for_all(void)
 /* Freezable, lest pages be brought in when memory is being saved. */
 int __init profil_pending_init(void)
 {
-	profil_wq = alloc_workqueue("profil", WQ_UNBOUND | WQ_FREEZABLE,
-				    WQ_MAX_ACTIVE);
-	return profil_wq ? 0 : -ENOMEM;
+	BUILD_BUG_ON(16 * PROFIL_MOST_FLUSHES > WQ_MAX_ACTIVE);
+	profil_wq = alloc_workqueue("profil", WQ_UNBOUND | WQ_FREEZABLE, 0);
+	if (!profil_wq)
+		return -ENOMEM;
+	profil_flush_wq = alloc_workqueue("profil_flush",
+					  WQ_UNBOUND | WQ_FREEZABLE,
+					  WQ_MAX_ACTIVE);
+	if (profil_flush_wq)
+		return 0;
+	destroy_workqueue(profil_wq);
+	return -ENOMEM;
 }
 
 void profil_pending_exit(void)
 {
+	destroy_workqueue(profil_flush_wq);
 	destroy_workqueue(profil_wq);
 }

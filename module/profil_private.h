@@ -110,9 +110,10 @@ enum profil_charge {
 /*
  * Works of a user at a time. Each may wait for memory and, when a process
  * ends meanwhile, for what its files are waiting for. Enough for one on each
- * CPU that waits for nothing, and few beside the 512 that the workqueue runs.
+ * of some CPUs that waits for nothing, and few beside the 512 that the queue runs.
  */
-#define PROFIL_MAX_FLUSHES	(8 + num_online_cpus())
+#define PROFIL_MOST_FLUSHES	32u
+#define PROFIL_MAX_FLUSHES	min(8 + num_online_cpus(), PROFIL_MOST_FLUSHES)
 
 struct profil_user *profil_user_get(void);
 struct profil_user *profil_user_hold(struct profil_user *user);
@@ -377,6 +378,7 @@ void profil_attempt_file(struct profil_session *session,
 
 /* flush.c: sessions from beginning to end, and their pending lists */
 
+/* For works that never wait for long. */
 extern struct workqueue_struct *profil_wq;
 
 int profil_pending_init(void);

@@ -6,11 +6,13 @@
  * here for long: the task that does it has 0.3 % of a CPU. A user has few works
  * that may wait; those of the user's other processes try again now and then.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,11 +27,17 @@ NEEDS_ROOT;
 NEEDS_TWO_CPUS;
 
 #define HOSTILE		100001
+#define INNOCENT	200001
 
 #define FILE_SIZE	(128 << 20)
 
 /* More than the works of a user that may wait. */
 #define CROWD		512
+
+/* The queue runs 512 works at a time, later kernels more. */
+#define USERS		60
+#define WORKS		10
+#define FULL		500
 
 #define TRACING		"/sys/kernel/tracing"
 #define INSTANCE	TRACING "/instances/profil-works"
@@ -49,7 +57,7 @@ static struct stage {
 FIXTURE(works) {
 	int file;
 	int go[2];
-	pid_t children[CROWD + 2];
+	pid_t children[USERS * WORKS + 2];
 	int nr;
 };
 
@@ -191,6 +199,69 @@ TEST_F(works, those_that_cannot_begin_are_few)
 	EXPECT_EQ(0, write_file(INSTANCE "/events/works/flush/enable", "0"));
 	EXPECT_EQ(0, rmdir(INSTANCE));
 	EXPECT_EQ(0, write_file(TRACING "/kprobe_events", "-:works/flush\n"));
+}
+
+/* How many workers of unbound queues wait, as for a page. */
+static int waiting_workers(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int nr = 0;
+
+	while ((entry = readdir(proc))) {
+		char path[300], name[40] = "";
+		pid_t pid = atoi(entry->d_name);
+		FILE *file;
+
+		if (!pid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file) &&
+		    !strncmp(name, "kworker/u", 9))
+			nr += process_state(pid) == 'D';
+		fclose(file);
+	}
+	closedir(proc);
+	return nr;
+}
+
+/* Return: 0 if a watch has got the path of a file, and the wait of a thread. */
+static int watch_oneself(void *unused)
+{
+	struct profil_watch_status status = { .size = sizeof(status) };
+	struct watch watch;
+
+	(void)unused;
+	if (become(INNOCENT) ||
+	    watch_process(&watch, getpid(), PROFIL_WATCH_WALL))
+		return 1;
+	TRY_UNTIL(watch_nr_objects(&watch) > PROFIL_OBJECT_FILES)
+		burn_thread_ns(5 * MS);
+	if (!watch_path_soon(&watch, PROFIL_OBJECT_FILES)[0])
+		return 2;
+	if (ioctl(watch.fd, PROFIL_IOC_WATCH_COLLECT, &status))
+		return 3;
+	watch_end(&watch);
+	return 0;
+}
+
+TEST_F(works, that_wait_are_not_in_the_way_of_others)
+{
+	struct child innocent;
+
+	for (int i = 0; i < USERS; i++)
+		gather(self, WORKS, HOSTILE + i);
+	EXPECT_TRUE(strike(self, USERS * WORKS));
+	for (int tries = 100; waiting_workers() < FULL && --tries;)
+		usleep(100000);
+	TH_LOG("%d workers wait", waiting_workers());
+	innocent = child_begin(watch_oneself, NULL);
+	EXPECT_EQ(0, child_end(&innocent));
+	EXPECT_LE(FULL, waiting_workers());
+	EXPECT_FALSE(stage->is_punched);
 }
 
 TEST_HARNESS_MAIN
