@@ -42,18 +42,6 @@
 #undef unsafe_try_cmpxchg_user
 #endif
 
-/* Folios came with 5.16. */
-#ifndef PROFIL_HAVE_FOLIO
-static inline struct folio *filemap_get_folio(struct address_space *mapping,
-					      pgoff_t index)
-{
-	return (struct folio *)find_get_page(mapping, index);
-}
-
-#define folio_nr_pages(folio)		1
-#define folio_page(folio, n)		((void)(n), (struct page *)(folio))
-#endif
-
 #if !defined(PROFIL_HAVE_FOLIO) && defined(CONFIG_MEMCG)
 /* For a task. That of 5.10 refers to a variable that is not exported. */
 static inline struct mem_cgroup *profil_set_active_memcg(struct mem_cgroup *memcg)

@@ -2,11 +2,11 @@
 /*
  * fault.c - write a pending entry to a counter whose page is not in memory
  *
- * Through the address space, whose page is brought in; or, when that is being
- * freed, through the file.
+ * Through the address space, whose page is brought in; or, when the process has
+ * ended, through the file.
  *
  * Memory that is brought in is charged to the memory cgroup of the process, as
- * if it had touched the page itself, or not brought in.
+ * if it had touched the page itself, or not brought in, whatever task does that.
  *
  * Context: process, may sleep, session->flush held. Lock taken: mmap_lock for
  * reading, which works only try.
@@ -26,11 +26,14 @@
 
 /* --- the memory cgroup that pays */
 
-/*
- * The memory cgroup of a task, with a reference; NULL without one. Context:
- * under rcu_read_lock().
+/**
+ * profil_get_memcg() - the memory cgroup of a task
+ * @task: the task
+ *
+ * Context: any, under rcu_read_lock().
+ * Return: the memory cgroup, with a reference; NULL without one.
  */
-static struct mem_cgroup *profil_get_memcg(struct task_struct *task)
+struct mem_cgroup *profil_get_memcg(struct task_struct *task)
 {
 	struct mem_cgroup *memcg = NULL;
 
@@ -54,45 +57,26 @@ static struct task_struct *profil_mm_owner(struct mm_struct *mm)
 
 /* --- through the address space */
 
-/* A page of a tmpfs file that is in memory, with a reference, or NULL. */
-static struct page *profil_find_page(struct address_space *mapping,
-				     pgoff_t index)
-{
-	struct folio *folio = filemap_get_folio(mapping, index);
-
-	/* NULL before 6.4 */
-	if (IS_ERR_OR_NULL(folio))
-		return NULL;
-	return folio_page(folio, index & (folio_nr_pages(folio) - 1));
-}
-
 /*
- * A page of a tmpfs file, with a reference; brought in, if that is allowed, and
- * then charged to the active memory cgroup. May sleep, but never invokes the
- * OOM killer.
+ * A page of a tmpfs file, with a reference; brought in, if need be, and then
+ * charged to the active memory cgroup. May sleep, but never invokes the OOM
+ * killer.
  */
-static struct page *profil_get_page(struct address_space *mapping,
-				    pgoff_t index, bool bring_in)
+static struct page *profil_get_page(struct address_space *mapping, pgoff_t index)
 {
 	struct page *page;
 
-	if (!bring_in) {
-		page = profil_find_page(mapping, index);
-		/* Writing to what the hardware cannot hold would be fatal */
-		if (page && (!PageUptodate(page) || PageHWPoison(page))) {
-			put_page(page);
-			page = NULL;
-		}
-		return page;
-	}
 	page = shmem_read_mapping_page_gfp(mapping, index,
 					   mapping_gfp_mask(mapping) |
 					   __GFP_NORETRY | __GFP_NOWARN);
-	if (!IS_ERR(page) && PageHWPoison(page)) {
+	if (IS_ERR(page))
+		return NULL;
+	/* Writing to what the hardware cannot hold would be fatal */
+	if (PageHWPoison(page)) {
 		put_page(page);
 		return NULL;
 	}
-	return IS_ERR(page) ? NULL : page;
+	return page;
 }
 
 /*
@@ -119,8 +103,7 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 	if (profil_vma_is_shared_tmpfs(vma))
 		page = profil_get_page(vma->vm_file->f_mapping,
 				       vma->vm_pgoff +
-				       ((addr - vma->vm_start) >> PAGE_SHIFT),
-				       true);
+				       ((addr - vma->vm_start) >> PAGE_SHIFT));
 	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
 	set_active_memcg(old);
 	if (page)
@@ -191,64 +174,24 @@ static int profil_attempt_add(const struct profil_config *config,
 	return added.err;
 }
 
-/**
- * profil_attempt_mm() - write an entry through the address space
- * @session: of current->mm
- * @entry: the entry
- * @attempt: gets the result
- */
-void profil_attempt_mm(struct profil_session *session,
-			      const struct profil_pending_entry *entry,
-			      struct profil_attempt *attempt)
-{
-	const struct profil_config *config = session->config;
-	unsigned long addr = profil_config_address(config, entry->region,
-						   entry->index);
+/* --- through the file, when the process has ended */
 
-	if (profil_attempt_add(config, entry, attempt) != -EFAULT)
-		return;
-	attempt->err = profil_fault_in(session->mm, addr, &attempt->why);
-	if (attempt->err)
-		return;
-	/* The page may have gone again: that is not the region's fault */
-	if (profil_attempt_add(config, entry, attempt) == -EFAULT)
-		attempt->err = -EAGAIN;
-}
-
-/* --- through the file, when the address space is being freed */
-
-/*
- * Does the calling task free its own memory? Then it pays for pages that its
- * ticks bring in. Another task may free it as well: a reader of /proc, or a
- * worker.
- */
-static bool profil_is_own_memory(void)
-{
-	return current->flags & PF_EXITING || current->in_execve;
-}
-
+/* Charged to the memory cgroup that the process had at its tick. */
 static struct page *profil_get_shared_page(struct profil_session *session,
 					   const struct profil_shared *shared,
 					   u64 offset)
 {
-	struct address_space *mapping = shared->file->f_mapping;
-	struct mem_cgroup *memcg, *old;
+	struct mem_cgroup *old = set_active_memcg(session->pending.memcg);
 	struct page *page;
 
-	rcu_read_lock();
-	memcg = profil_get_memcg(current);
-	rcu_read_unlock();
-	old = set_active_memcg(memcg);
-	page = profil_get_page(mapping, offset >> PAGE_SHIFT,
-			       profil_is_own_memory());
+	page = profil_get_page(shared->file->f_mapping, offset >> PAGE_SHIFT);
 	set_active_memcg(old);
-	mem_cgroup_put(memcg);
 	return page;
 }
 
 /**
  * profil_attempt_file() - write an entry through the file
- * @session: the session; the memory of its address space is being freed
+ * @session: the session; its process has ended, or has executed a program
  * @entry: the entry
  * @attempt: gets the result
  */
@@ -277,4 +220,46 @@ void profil_attempt_file(struct profil_session *session,
 	put_page(page);
 	attempt->err = added.err;
 	attempt->clipped = added.clipped;
+}
+
+/*
+ * Does no task use the address space any more? Others may look at it, for as
+ * long as they like.
+ */
+static bool profil_mm_has_ended(struct mm_struct *mm)
+{
+	bool has_ended;
+
+	rcu_read_lock();
+	has_ended = !profil_mm_owner(mm);
+	rcu_read_unlock();
+	return has_ended;
+}
+
+/**
+ * profil_attempt_mm() - write an entry through the address space
+ * @session: of current->mm
+ * @entry: the entry
+ * @attempt: gets the result
+ */
+void profil_attempt_mm(struct profil_session *session,
+			      const struct profil_pending_entry *entry,
+			      struct profil_attempt *attempt)
+{
+	const struct profil_config *config = session->config;
+	unsigned long addr = profil_config_address(config, entry->region,
+						   entry->index);
+
+	if (profil_attempt_add(config, entry, attempt) != -EFAULT)
+		return;
+	attempt->err = profil_fault_in(session->mm, addr, &attempt->why);
+	if (attempt->err == -EAGAIN && profil_mm_has_ended(session->mm)) {
+		profil_attempt_file(session, entry, attempt);
+		return;
+	}
+	if (attempt->err)
+		return;
+	/* The page may have gone again: that is not the region's fault */
+	if (profil_attempt_add(config, entry, attempt) == -EFAULT)
+		attempt->err = -EAGAIN;
 }

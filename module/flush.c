@@ -20,6 +20,7 @@
 #include <linux/delay.h>
 #include <linux/irq_work.h>
 #include <linux/kthread.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -113,6 +114,7 @@ static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
 			enum profil_patience patience)
 {
 	struct profil_pending *pending = &session->pending;
+	struct mem_cgroup *memcg = NULL;
 	u32 most = 0;
 	u32 i = 0;
 
@@ -149,7 +151,10 @@ static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
 			*place = pending->entries[pending->nr];
 		}
 	}
+	if (!pending->nr)
+		swap(memcg, pending->memcg);
 	raw_spin_unlock_irq(&pending->lock);
+	mem_cgroup_put(memcg);
 	return most;
 }
 
@@ -381,7 +386,8 @@ static bool profil_pending_append(struct profil_pending *pending, u32 region,
 
 /**
  * profil_pending_add() - add ticks whose counter could not be written
- * @session: of the interval of this CPU, so that it cannot go away
+ * @session: of the interval of this CPU, so that it cannot go away; the calling
+ *	task is one of its process
  * @region: index of the region
  * @index: index of the counter
  * @nr: number of ticks; they are lost if there is no room
@@ -396,6 +402,11 @@ noinline void profil_pending_add(struct profil_session *session, u32 region,
 
 	raw_spin_lock(&pending->lock);
 	added = profil_pending_append(pending, region, index, nr);
+	if (added && !pending->memcg) {
+		rcu_read_lock();
+		pending->memcg = profil_get_memcg(current);
+		rcu_read_unlock();
+	}
 	kick = !pending->queued || pending->nr == PROFIL_FLUSH_AT_ONCE;
 	pending->queued = true;
 	raw_spin_unlock(&pending->lock);

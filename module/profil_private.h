@@ -265,6 +265,8 @@ struct profil_pending_entry {
  * @starved: for how many milliseconds @work could not begin
  * @queued: @kick or @work is on its way, with a reference to the session
  * @nr: number of entries
+ * @memcg: pays for their pages if the process ends before they are brought in:
+ *	that of the process when the first of them came; a reference, or NULL
  * @entries: ticks append; only the holder of session->flush removes
  * @kick: queues @work, from contexts that cannot
  * @work: flushes
@@ -274,6 +276,7 @@ struct profil_pending {
 	bool queued;
 	u16 starved;
 	u32 nr;
+	struct mem_cgroup *memcg;
 	struct profil_pending_entry entries[PROFIL_MAX_PENDING];
 	struct irq_work kick;
 	struct delayed_work work;
@@ -369,6 +372,7 @@ struct profil_attempt {
 	u32 clipped;
 };
 
+struct mem_cgroup *profil_get_memcg(struct task_struct *task);
 void profil_attempt_mm(struct profil_session *session,
 		       const struct profil_pending_entry *entry,
 		       struct profil_attempt *attempt);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@
 
 /* The shortest period: some ticks are pending at any time. */
 #define PERIOD_NS	60000
+
+/* Reads what every user may read of other users' processes. */
+#define READER		100001
 
 static uint32_t counter;
 
@@ -178,6 +182,91 @@ TEST(two_threads_end_at_the_same_time)
 		  account.counts.counted + account.counts.clipped +
 			  account.counts.outside + account.counts.lost +
 			  account.counts.left_out);
+}
+
+/* Read the command line of @child into a buffer that never comes. */
+static void hold(pid_t child)
+{
+	char path[40];
+	int file = open(SILENT_FS "/bins", O_RDWR | O_CLOEXEC);
+	char *buffer = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    file, 0);
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", child);
+	if (become(READER) ||
+	    read(open(path, O_RDONLY | O_CLOEXEC), buffer, 4096) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* Does it wait in read()? */
+static bool holds(pid_t reader)
+{
+	char path[40];
+	long call = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", reader);
+	TRY_UNTIL(call == SYS_read) {
+		FILE *file = fopen(path, "r");
+
+		usleep(10000);
+		if (!file || fscanf(file, "%ld", &call) != 1)
+			call = -1;
+		if (file)
+			fclose(file);
+	}
+	return call == SYS_read;
+}
+
+/*
+ * The account is not complete then, but the counters are: the kernel frees the
+ * memory of a process when its last reader has gone, whoever that is.
+ */
+TEST(who_is_read_for_ever_loses_nothing)
+{
+	int fd = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	uint32_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t server = mount_silent_fs();
+	struct profil_account account;
+	pid_t child, reader;
+	int go[2];
+	char byte;
+
+	if (server < 0)
+		SKIP(return, "no FUSE to be had");
+	ASSERT_LE(0, fd);
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_EQ(0, pipe(go));
+	child = fork_child();
+	if (!child) {
+		struct profil_region region = overflow_bin(page, sizeof(*page));
+
+		if (read(go[0], &byte, 1) != 1 ||
+		    set_region_by(fd, &region, sizeof(*page), PERIOD_NS, 0))
+			_exit(1);
+		live_in_the_kernel();
+		_exit(0);
+	}
+	reader = fork_child();
+	if (!reader)
+		hold(child);
+	EXPECT_TRUE(holds(reader));
+	EXPECT_EQ(1, write(go[1], "", 1));
+	EXPECT_EQ(0, wait_child(child));
+	/* For longer than a tick waits for its page */
+	usleep(2000000);
+	EXPECT_EQ(1, account_of(fd).running);
+
+	EXPECT_EQ(0, unmount_silent_fs(server));
+	EXPECT_LE(0, wait_child(reader));
+	account = account_after(fd, 0);
+	EXPECT_EQ(0, account.running);
+	EXPECT_LT(0, account.counts.counted + account.counts.lost);
+	EXPECT_EQ(account.counts.counted, *page);
+	/* Another task than the process brings no page in there */
+	EXPECT_TRUE(!account.counts.lost || is_linux_before(5, 16));
+	munmap(page, 4096);
 }
 
 TEST_HARNESS_MAIN

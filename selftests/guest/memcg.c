@@ -6,18 +6,22 @@
  * mode, so that ticks are pending when they exit, execute another program or
  * are killed. The kernel must charge every page that it brings in for such
  * ticks to the memory cgroup of the child, and must write the ticks before the
- * parent can know that the child has gone.
+ * parent can know that the child has gone; or soon after that, if another task
+ * than the child frees its memory.
  *
  * memory.max is more than the children can use, so that none is killed for it.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -43,9 +47,16 @@ static void __attribute__((constructor)) need_memory_cgroups(void)
 #define PERIOD_NS	200000
 #define LIFE_NS		(3 * MS / 2)
 
-/* Exec takes longer than exit. */
+/* Until the module's work has begun to bring the page in */
+#define LONG_LIFE_NS	(12 * MS)
+
+/* Exec takes longer than exit, and who is delayed takes longest. */
 #define EXITS		300
 #define EXECS		100
+#define DELAYED		40
+
+/* Of another user than the children */
+#define READER		100001
 
 /* Bytes that memory.stat may not have yet, and that prove nothing */
 #define SLACK		(4 * PAGE)
@@ -81,36 +92,106 @@ static void end_by(enum end end)
 }
 
 /* A child that counts into @counter and ends; this does not return. */
-static void live(int device, uint32_t *counter, enum end end)
+static void live(int device, uint32_t *counter, uint64_t ns, enum end end)
 {
 	struct profil_region all = overflow_bin(counter, sizeof(*counter));
 
 	if (set_region_by(device, &all, sizeof(*counter), PERIOD_NS, 0))
 		_exit(2);
-	burn_kernel_ns(LIFE_NS);
+	burn_kernel_ns(ns);
 	end_by(end);
 }
+
+/**
+ * struct stage - what the processes share
+ * @child: the one that is to be read
+ * @is_read: the one that is being read
+ * @late: children whose memory was there after wait(): another task frees it
+ */
+struct stage {
+	_Atomic pid_t child;
+	_Atomic pid_t is_read;
+	atomic_int late;
+};
 
 FIXTURE(cgroup) {
 	int device;
 	int memfd;
 	char *pages;
+	struct stage *stage;
+	pid_t reader;
 };
 
+/*
+ * @delay is what delay.ko delays, so that the one who does that has the memory
+ * of a child when it ends, and frees it: a worker, or a reader of /proc/PID/stat.
+ */
 FIXTURE_VARIANT(cgroup) {
 	enum end end;
 	int children;
+	uint64_t life_ns;
+	const char *delay;
+	bool is_read;
 };
 
 FIXTURE_VARIANT_ADD(cgroup, exit) {
 	.end = BY_EXIT,
 	.children = EXITS,
+	.life_ns = LIFE_NS,
 };
 
 FIXTURE_VARIANT_ADD(cgroup, exec) {
 	.end = BY_EXEC,
 	.children = EXECS,
+	.life_ns = LIFE_NS,
 };
+
+FIXTURE_VARIANT_ADD(cgroup, worker_frees) {
+	.end = BY_EXIT,
+	.children = DELAYED,
+	.life_ns = LONG_LIFE_NS,
+	.delay = "symbol=profil_attempt_mm ms=50",
+};
+
+FIXTURE_VARIANT_ADD(cgroup, reader_of_proc_frees) {
+	.end = BY_EXIT,
+	.children = DELAYED,
+	.life_ns = LIFE_NS,
+	.delay = "symbol=task_vsize ms=20",
+	.is_read = true,
+};
+
+/* Read its stat again and again, which holds its memory, until it has gone. */
+static void read_stat_of(pid_t child, struct stage *stage)
+{
+	char path[40], text[1000];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", child);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	while (pread(file, text, sizeof(text), 0) > 0)
+		stage->is_read = child;
+	close(file);
+}
+
+static pid_t start_reader(struct stage *stage)
+{
+	pid_t reader = fork_child();
+
+	if (reader)
+		return reader;
+	if (become(READER) || pin_to(1))
+		_exit(1);
+	for (;;)
+		read_stat_of(stage->child, stage);
+}
+
+static void await_reader(struct stage *stage)
+{
+	stage->child = getpid();
+	while (stage->is_read != getpid())
+		sched_yield();
+}
 
 FIXTURE_SETUP(cgroup)
 {
@@ -130,6 +211,11 @@ FIXTURE_SETUP(cgroup)
 	ASSERT_NE(MAP_FAILED, self->pages);
 	/* One huge page would serve all children. */
 	madvise(self->pages, variant->children * PAGE, MADV_NOHUGEPAGE);
+	self->stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->stage);
+	if (variant->is_read)
+		self->reader = start_reader(self->stage);
 }
 
 /* A page that is brought in late keeps the cgroup for a while. */
@@ -137,6 +223,12 @@ FIXTURE_TEARDOWN(cgroup)
 {
 	int tries = 1000;
 
+	if (variant->is_read) {
+		kill(self->reader, SIGKILL);
+		EXPECT_EQ(-SIGKILL, wait_child(self->reader));
+	}
+	if (syscall(SYS_delete_module, "delay", O_NONBLOCK))
+		EXPECT_EQ(ENOENT, errno);
 	while (rmdir(CGROUP) && errno == EBUSY && --tries)
 		usleep(1000);
 	close(self->memfd);
@@ -156,9 +248,18 @@ static void live_in_cgroup(FIXTURE_DATA(cgroup) *self,
 		uint32_t *counter = (uint32_t *)(self->pages + i * PAGE);
 		pid_t child = fork_child();
 
-		if (!child)
-			live(self->device, counter, variant->end);
+		if (!child) {
+			pin_to(0);
+			if (variant->is_read)
+				await_reader(self->stage);
+			live(self->device, counter, variant->life_ns,
+			     variant->end);
+		}
 		bad |= wait_child(child);
+		if (account_of(self->device).running) {
+			self->stage->late++;
+			account_after(self->device, 0);
+		}
 	}
 	_exit(!!bad);
 }
@@ -196,10 +297,15 @@ static uint64_t sum_of_pages(const char *pages, int nr)
 
 TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 {
-	pid_t forker = fork_child();
 	struct profil_account account;
+	pid_t forker;
 	uint64_t held, charged, sum;
 
+	if (variant->delay && sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one CPU");
+	if (variant->delay && load_helper("delay", variant->delay))
+		SKIP(return, "delay.ko: %s", strerror(errno));
+	forker = fork_child();
 	ASSERT_LE(0, forker);
 	if (!forker)
 		live_in_cgroup(self, variant);
@@ -207,8 +313,8 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 	account = account_after(self->device, 0);
 	held = bytes_held(self->memfd);
 	charged = bytes_charged_for(held);
-	TH_LOG("%d children: %llu KiB in the memfd, %llu KiB charged",
-	       variant->children, held >> 10, charged >> 10);
+	TH_LOG("%d children, %d late: %llu KiB in the memfd, %llu KiB charged",
+	       variant->children, self->stage->late, held >> 10, charged >> 10);
 	/* A page that comes just when its process ends, nobody pays for there */
 	EXPECT_TRUE(charged + SLACK >= held || is_linux_before(5, 14));
 
@@ -224,6 +330,10 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 	EXPECT_CONSERVED(&account);
 	EXPECT_EQ(account.counts.counted, sum);
 	EXPECT_LT(0, account.counts.counted + account.counts.lost);
+	/* Nor does a task bring pages in there that is not the process */
+	EXPECT_TRUE(!account.counts.lost || is_linux_before(5, 16));
+	if (variant->delay)
+		EXPECT_LT(0, self->stage->late);
 }
 
 FIXTURE(last_ticks) {
@@ -286,7 +396,7 @@ static pid_t run_to_the_end(int device, uint32_t *counter, enum end end,
 	child = fork_child();
 	if (!child) {
 		close(ends[0]);
-		live(device, counter, end);
+		live(device, counter, LIFE_NS, end);
 	}
 	close(ends[1]);
 	if (end == BY_EXEC) {
