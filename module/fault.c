@@ -79,6 +79,13 @@ static struct page *profil_get_page(struct address_space *mapping, pgoff_t index
 	return page;
 }
 
+/* Where in its file a mapping has an address. */
+static u64 profil_vma_offset(const struct vm_area_struct *vma,
+			     unsigned long addr)
+{
+	return ((u64)vma->vm_pgoff << PAGE_SHIFT) + (addr - vma->vm_start);
+}
+
 /*
  * Fault a page in, at the expense of the address space's memory cgroup. A page
  * of a shared file is brought into the file first: the fault would not charge
@@ -102,8 +109,7 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 	old = set_active_memcg(memcg);
 	if (profil_vma_is_shared_tmpfs(vma))
 		page = profil_get_page(vma->vm_file->f_mapping,
-				       vma->vm_pgoff +
-				       ((addr - vma->vm_start) >> PAGE_SHIFT));
+				       profil_vma_offset(vma, addr) >> PAGE_SHIFT);
 	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
 	set_active_memcg(old);
 	if (page)
@@ -134,6 +140,10 @@ static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
 		return 0;
 	/* A userfaultfd for user mode only answers the kernel with SIGBUS */
 	if (userfaultfd_armed(vma))
+		return -EAGAIN;
+	/* A tmpfs that is full now may have room later */
+	if (fault & VM_FAULT_SIGBUS && profil_vma_is_shared_tmpfs(vma) &&
+	    profil_vma_offset(vma, addr) < i_size_read(file_inode(vma->vm_file)))
 		return -EAGAIN;
 	*why = fault & VM_FAULT_SIGSEGV ?
 		PROFIL_REGION_READONLY : PROFIL_REGION_NOPAGE;

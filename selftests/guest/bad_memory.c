@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -26,6 +27,7 @@
 #include "common.h"
 
 #define HUGE	(2 << 20)
+#define FULL_FS	"/run/profil-full"
 
 static volatile sig_atomic_t signals, prof_signals;
 
@@ -372,6 +374,43 @@ TEST_F(bad_memory, file_truncated_below_it)
 	ASSERT_EQ(0, ftruncate(fd, 2 * PAGE));
 	stays_off(_metadata, self);
 	EXPECT_EQ(0, counter[PAGE / 4]);
+}
+
+/*
+ * Another user may have filled it, and the program has touched no page of the
+ * file. The ticks of that time may be lost.
+ */
+TEST_F(bad_memory, tmpfs_full_for_a_moment)
+{
+	uint32_t *counter;
+	int fd, other;
+
+	mkdir(FULL_FS, 0755);
+	if (mount("profil", FULL_FS, "tmpfs", 0, "nr_blocks=1"))
+		SKIP(return, "tmpfs: %s", strerror(errno));
+	fd = open(FULL_FS "/counters", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	other = open(FULL_FS "/other", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	EXPECT_EQ(0, ftruncate(fd, PAGE));
+	EXPECT_EQ(1, write(other, "", 1));
+	counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	EXPECT_EQ(0, start(counter));
+	TRY_UNTIL(self->status.pending || self->status.counts.lost) {
+		burn_thread_ns(20 * MS);
+		look(_metadata, self);
+	}
+	EXPECT_LT(0, self->status.pending + self->status.counts.lost);
+	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
+	EXPECT_EQ(0, self->status.counts.counted);
+
+	EXPECT_EQ(0, ftruncate(other, 0));
+	EXPECT_TRUE(burn_counted(5));
+	stop(_metadata, self);
+	EXPECT_EQ(PROFIL_REGION_ON, self->region.state);
+	EXPECT_EQ(self->status.counts.counted, *counter);
+	munmap(counter, PAGE);
+	close(fd);
+	close(other);
+	EXPECT_EQ(0, umount(FULL_FS));
 }
 
 /* Only the status reports that a region has gone off. */
