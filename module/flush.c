@@ -23,6 +23,7 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -38,9 +39,6 @@
 
 /* So many milliseconds in which the work could not begin count as one try. */
 #define PROFIL_FLUSH_STARVED	1000
-
-/* A caller that stops its profile waits for less: 63 ms in all. */
-#define PROFIL_FLUSH_LAST	6
 
 /*
  * If the work ran at once, it would take the CPU just after a tick, when the
@@ -197,17 +195,18 @@ void profil_flush_end(struct profil_session *session)
  *
  * Nothing is written to the counters after this.
  *
- * Context: process, may sleep: for a bounded time, and as long as the program
- * keeps its own mappings locked.
+ * Context: process, may sleep: for as long as the work would try, until it is
+ * killed, and as long as the program keeps its own mappings locked.
  */
 static void profil_flush_last(struct profil_session *session)
 {
 	u32 try;
 
 	mutex_lock(&session->flush);
-	for (try = 0; try < PROFIL_FLUSH_LAST; try++) {
+	for (try = 0; try < PROFIL_FLUSH_TRIES; try++) {
 		if (!profil_flush(session, profil_attempt_mm,
-				  PROFIL_FLUSH_KEEP))
+				  PROFIL_FLUSH_KEEP) ||
+		    fatal_signal_pending(current))
 			break;
 		msleep(1 << try);
 	}
