@@ -107,11 +107,13 @@ static void live(int device, uint32_t *counter, uint64_t ns, enum end end)
  * @child: the one that is to be read
  * @is_read: the one that is being read
  * @late: children whose memory was there after wait(): another task frees it
+ * @longest_ns: the longest read
  */
 struct stage {
 	_Atomic pid_t child;
 	_Atomic pid_t is_read;
 	atomic_int late;
+	uint64_t longest_ns;
 };
 
 FIXTURE(cgroup) {
@@ -164,13 +166,19 @@ FIXTURE_VARIANT_ADD(cgroup, reader_of_proc_frees) {
 /* Read its stat again and again, which holds its memory, until it has gone. */
 static void read_stat_of(pid_t child, struct stage *stage)
 {
+	uint64_t begin = monotonic_ns(), end;
 	char path[40], text[1000];
 	int file;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", child);
 	file = open(path, O_RDONLY | O_CLOEXEC);
-	while (pread(file, text, sizeof(text), 0) > 0)
+	while (pread(file, text, sizeof(text), 0) > 0) {
+		end = monotonic_ns();
+		if (end - begin > stage->longest_ns)
+			stage->longest_ns = end - begin;
+		begin = end;
 		stage->is_read = child;
+	}
 	close(file);
 }
 
@@ -334,6 +342,74 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 	EXPECT_TRUE(!account.counts.lost || is_linux_before(5, 16));
 	if (variant->delay)
 		EXPECT_LT(0, self->stage->late);
+}
+
+/* Always has ticks whose page is missing, until it is killed. */
+static void live_without_pages(int device, uint32_t *counter)
+{
+	struct profil_region all = overflow_bin(counter, sizeof(*counter));
+
+	if (set_region_by(device, &all, sizeof(*counter), PERIOD_NS, 0))
+		_exit(2);
+	for (;;) {
+		burn_kernel_ns(MS);
+		madvise(counter, PAGE, MADV_REMOVE);
+	}
+}
+
+/*
+ * A memory cgroup that may have no memory any more: its process is killed for
+ * that, and a reader of another cgroup frees its memory.
+ */
+TEST(who_frees_the_memory_is_not_killed)
+{
+	int device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+	struct stage *stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct profil_account account = { 0 };
+	pid_t reader, child;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one CPU");
+	if (load_helper("delay", "symbol=task_vsize ms=20"))
+		SKIP(return, "delay.ko: %s", strerror(errno));
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	write_file(CGROUP "/memory.swap.max", "0");
+	reader = start_reader(stage);
+	TRY_UNTIL(account.counts.lost) {
+		EXPECT_EQ(0, write_file(CGROUP "/memory.max", "max"));
+		child = fork_child();
+		if (!child) {
+			pin_to(0);
+			if (write_file(CGROUP "/cgroup.procs", "0") ||
+			    become(NOBODY))
+				_exit(1);
+			await_reader(stage);
+			live_without_pages(device, counter);
+		}
+		while (stage->is_read != child)
+			usleep(1000);
+		usleep(10000);
+		write_file(CGROUP "/memory.max", "0");
+		EXPECT_EQ(-SIGKILL, wait_child(child));
+		account = account_after(device, 0);
+	}
+	TH_LOG("%llu ticks, %llu lost; the longest read took %llu us",
+	       account.counts.ticks, account.counts.lost,
+	       stage->longest_ns / 1000);
+	EXPECT_EQ(0, account.running);
+	EXPECT_CONSERVED(&account);
+	EXPECT_LT(0, account.counts.lost);
+	EXPECT_NE('Z', process_state(reader));
+	kill(reader, SIGKILL);
+	wait_child(reader);
+	EXPECT_EQ(0, syscall(SYS_delete_module, "delay", O_NONBLOCK));
+	munmap(counter, PAGE);
+	TRY_UNTIL(!rmdir(CGROUP))
+		usleep(100000);
+	close(device);
 }
 
 FIXTURE(last_ticks) {
