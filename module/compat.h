@@ -56,26 +56,23 @@ static inline struct mem_cgroup *profil_set_active_memcg(struct mem_cgroup *memc
 #endif
 
 /*
- * Before 5.14 a task without memory cannot choose the memory cgroup that pays
- * for a page of a file: it brings in none.
+ * Before 5.14 a task cannot choose the memory cgroup that pays for a page of a
+ * file: for a process that has ended it brings in none.
  */
 #ifndef PROFIL_HAVE_FOLIO
-static inline struct page *profil_read_shmem(struct address_space *mapping,
-					     pgoff_t index, gfp_t gfp)
+static inline struct page *profil_read_late(struct address_space *mapping,
+					    pgoff_t index, gfp_t gfp)
 {
-	struct page *page;
+	struct page *page = find_get_page(mapping, index);
 
-	if (!(current->flags & PF_EXITING) && !current->in_execve)
-		return shmem_read_mapping_page_gfp(mapping, index, gfp);
-	page = find_get_page(mapping, index);
 	if (page && PageUptodate(page))
 		return page;
 	if (page)
 		put_page(page);
 	return ERR_PTR(-ENOMEM);
 }
-
-#define shmem_read_mapping_page_gfp	profil_read_shmem
+#else
+#define profil_read_late		shmem_read_mapping_page_gfp
 #endif
 
 #ifndef IRQ_WORK_INIT_HARD

@@ -60,15 +60,16 @@ static struct task_struct *profil_mm_owner(struct mm_struct *mm)
 /*
  * A page of a tmpfs file, with a reference; brought in, if need be, and then
  * charged to the active memory cgroup. May sleep, but never invokes the OOM
- * killer.
+ * killer. @is_late: the process has ended.
  */
-static struct page *profil_get_page(struct address_space *mapping, pgoff_t index)
+static struct page *profil_get_page(struct address_space *mapping,
+				    pgoff_t index, bool is_late)
 {
+	gfp_t gfp = mapping_gfp_mask(mapping) | __GFP_NORETRY | __GFP_NOWARN;
 	struct page *page;
 
-	page = shmem_read_mapping_page_gfp(mapping, index,
-					   mapping_gfp_mask(mapping) |
-					   __GFP_NORETRY | __GFP_NOWARN);
+	page = is_late ? profil_read_late(mapping, index, gfp) :
+			 shmem_read_mapping_page_gfp(mapping, index, gfp);
 	if (IS_ERR(page))
 		return NULL;
 	/* Writing to what the hardware cannot hold would be fatal */
@@ -109,7 +110,8 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 	old = set_active_memcg(memcg);
 	if (profil_vma_is_shared_tmpfs(vma))
 		page = profil_get_page(vma->vm_file->f_mapping,
-				       profil_vma_offset(vma, addr) >> PAGE_SHIFT);
+				       profil_vma_offset(vma, addr) >> PAGE_SHIFT,
+				       false);
 	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
 	set_active_memcg(old);
 	if (page)
@@ -194,7 +196,8 @@ static struct page *profil_get_shared_page(struct profil_session *session,
 	struct mem_cgroup *old = set_active_memcg(session->pending.memcg);
 	struct page *page;
 
-	page = profil_get_page(shared->file->f_mapping, offset >> PAGE_SHIFT);
+	page = profil_get_page(shared->file->f_mapping, offset >> PAGE_SHIFT,
+			       true);
 	set_active_memcg(old);
 	return page;
 }
