@@ -264,7 +264,7 @@ TEST(who_is_read_for_ever_loses_nothing)
 	EXPECT_EQ(0, account.running);
 	EXPECT_LT(0, account.counts.counted + account.counts.lost);
 	EXPECT_EQ(account.counts.counted, *page);
-	/* Another task than the process brings no page in there */
+	/* There, no task brings in pages for a process that has ended */
 	EXPECT_TRUE(!account.counts.lost || is_linux_before(5, 16));
 	munmap(page, 4096);
 }

@@ -338,7 +338,7 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 	EXPECT_CONSERVED(&account);
 	EXPECT_EQ(account.counts.counted, sum);
 	EXPECT_LT(0, account.counts.counted + account.counts.lost);
-	/* Nor does a task bring pages in there that is not the process */
+	/* Nor does any task bring in pages for a process that has ended */
 	EXPECT_TRUE(!account.counts.lost || is_linux_before(5, 16));
 	if (variant->delay)
 		EXPECT_LT(0, self->stage->late);

@@ -702,7 +702,7 @@ static void judge_counts(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, first->lost);
 	EXPECT_EQ(first->ticks, first->counted);
 	EXPECT_EQ(first->counted, report->in_counters);
-	/* Of processes that others look at when they end */
+	/* Of processes that end */
 	EXPECT_TRUE(!all->lost || is_linux_before(5, 16));
 	EXPECT_EQ(all->ticks, all->counted + all->outside + all->lost);
 	EXPECT_EQ(all->counted - first->counted, in_counters);
