@@ -17,7 +17,6 @@
  * reading, which works only try; pending->lock by itself.
  */
 #include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/irq_work.h>
 #include <linux/kthread.h>
 #include <linux/memcontrol.h>
@@ -185,7 +184,9 @@ void profil_flush_end(struct profil_session *session)
 	mutex_unlock(&session->flush);
 	if (READ_ONCE(session->pending.nr)) {
 		refcount_inc(&session->refs);
-		profil_flush_queue(session, 1);
+		/* Not sooner, if the work is to run again */
+		if (!queue_delayed_work(profil_flush_wq, &session->pending.work, 1))
+			profil_session_put(session);
 	}
 }
 
@@ -205,10 +206,11 @@ static void profil_flush_last(struct profil_session *session)
 	mutex_lock(&session->flush);
 	for (try = 0; try < PROFIL_FLUSH_TRIES; try++) {
 		if (!profil_flush(session, profil_attempt_mm,
-				  PROFIL_FLUSH_KEEP) ||
-		    fatal_signal_pending(current))
+				  PROFIL_FLUSH_KEEP))
 			break;
-		msleep(1 << try);
+		schedule_timeout_killable(msecs_to_jiffies(1 << try));
+		if (fatal_signal_pending(current))
+			break;
 	}
 	profil_flush(session, profil_attempt_mm, PROFIL_FLUSH_LOSE);
 	mutex_unlock(&session->flush);
@@ -398,15 +400,19 @@ noinline void profil_pending_add(struct profil_session *session, u32 region,
 {
 	struct profil_pending *pending = &session->pending;
 	bool kick, added;
+	u32 before;
 
 	raw_spin_lock(&pending->lock);
+	before = pending->nr;
 	added = profil_pending_append(pending, region, index, nr);
 	if (added && !pending->memcg) {
 		rcu_read_lock();
 		pending->memcg = profil_get_memcg(current);
 		rcu_read_unlock();
 	}
-	kick = !pending->queued || pending->nr == PROFIL_FLUSH_AT_ONCE;
+	/* Not by a tick that joins others: the work may have to wait for its turn */
+	kick = !pending->queued || (pending->nr > before &&
+				    pending->nr == PROFIL_FLUSH_AT_ONCE);
 	pending->queued = true;
 	raw_spin_unlock(&pending->lock);
 

@@ -875,10 +875,14 @@ static void profil_look_up(struct work_struct *work)
 			     lookup);
 	bool slot = profil_user_charge(watcher->user, PROFIL_CHARGE_FLUSHES, 1,
 				       PROFIL_MAX_FLUSHES);
+	unsigned long pause = 1;
 
+	/* But often enough for several tries of each */
+	if (!slot)
+		pause = min_t(unsigned long, PROFIL_LOOKUP_TIME / 4,
+			      msecs_to_jiffies(profil_user_turn(watcher->user)));
 	if (profil_lookup_try(watcher, slot ? PROFIL_LOOKUP_TRIES : 1))
-		queue_delayed_work(profil_wq, &watcher->lookup, slot ? 1 :
-				   msecs_to_jiffies(profil_user_turn(watcher->user)));
+		queue_delayed_work(profil_wq, &watcher->lookup, pause);
 	if (slot)
 		profil_user_uncharge(watcher->user, PROFIL_CHARGE_FLUSHES, 1);
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -57,7 +58,7 @@ static struct stage {
 FIXTURE(works) {
 	int file;
 	int go[2];
-	pid_t children[USERS * WORKS + 2];
+	pid_t children[USERS * WORKS + 3];
 	int nr;
 };
 
@@ -111,6 +112,42 @@ static void count_in_hole(FIXTURE_DATA(works) *self, uid_t user)
 	burn_thread_ns(2 * MS);
 	stage->done++;
 	pause();
+	_exit(3);
+}
+
+/*
+ * Half of what can wait: by so many, the work is no longer left to its turn, but
+ * once, and not with each tick that joins them.
+ */
+#define HALF		16
+
+/* Have that many counters wait, and then go on with more ticks for them. */
+static void count_on_in_hole(FIXTURE_DATA(works) *self, uid_t user)
+{
+	uint32_t *counters = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				  self->file, 0);
+	struct profil_region regions[HALF];
+	char *code[HALF], byte;
+
+	for (int i = 0; i < HALF; i++) {
+		code[i] = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memcpy(code[i], spin_code, spin_code_size);
+		__builtin___clear_cache(code[i], code[i] + PAGE);
+		regions[i] = counter_of(code[i], code[i] + PAGE, &counters[i],
+					sizeof(*counters));
+	}
+	if (become(user) ||
+	    set_regions(regions, HALF, sizeof(*counters), MS / 5, 0))
+		_exit(1);
+	stage->ready++;
+	if (read(self->go[0], &byte, 1))
+		_exit(2);
+	for (int i = 0; i < 5000; i++) {
+		spin_ns(code[i % HALF], 2 * MS);
+		if (i == HALF)
+			stage->done++;
+	}
 	_exit(3);
 }
 
@@ -168,37 +205,47 @@ static bool strike(FIXTURE_DATA(works) *self, int nr)
 	return tries && soon(&stage->done, nr);
 }
 
-/* How often works have flushed since the probe is there. */
-static uint64_t works_run(void)
+/* How often it was since the probes are there. */
+static uint64_t number_of_calls(const char *event)
 {
-	return number_of(TRACING "/kprobe_profile", "  flush");
+	return number_of(TRACING "/kprobe_profile", event);
 }
 
+/* Nor does a tick hurry them that joins those which wait already. */
 TEST_F(works, those_that_cannot_begin_are_few)
 {
-	uint64_t begin, works;
+	uint64_t begin, works, kicks;
 	double seconds;
 
 	if (write_file(TRACING "/kprobe_events",
-		       "p:works/flush profil_flush_work\n"))
+		       "p:works/flush profil_flush_work\n"
+		       "p:works/kick profil_flush_kick\n"))
 		SKIP(return, "no kprobe events");
 	ASSERT_EQ(0, mkdir(INSTANCE, 0755));
-	EXPECT_EQ(0, write_file(INSTANCE "/events/works/flush/enable", "1"));
+	EXPECT_EQ(0, write_file(INSTANCE "/events/works/enable", "1"));
 	gather(self, CROWD, HOSTILE);
-	EXPECT_TRUE(strike(self, CROWD));
+	if (begin_child(self))
+		count_on_in_hole(self, HOSTILE);
+	EXPECT_TRUE(strike(self, CROWD + 1));
 	begin = monotonic_ns();
-	works = works_run();
+	works = number_of_calls("  flush");
+	kicks = number_of_calls("  kick");
 	EXPECT_LT(0, works);
+	EXPECT_LT(0, kicks);
 	usleep(2000000);
-	works = works_run() - works;
+	works = number_of_calls("  flush") - works;
+	kicks = number_of_calls("  kick") - kicks;
 	seconds = (monotonic_ns() - begin) / 1e9;
-	TH_LOG("%.0f works in a second%s", works / seconds,
+	TH_LOG("%.0f works in a second, %llu hurried%s", works / seconds,
+	       (unsigned long long)kicks,
 	       stage->is_punched ? ", and the hole is there" : "");
 	EXPECT_LT(0, works);
 	EXPECT_GT(3000, works / seconds);
-	EXPECT_EQ(0, write_file(INSTANCE "/events/works/flush/enable", "0"));
+	EXPECT_GT(HALF, kicks);
+	EXPECT_EQ(0, write_file(INSTANCE "/events/works/enable", "0"));
 	EXPECT_EQ(0, rmdir(INSTANCE));
-	EXPECT_EQ(0, write_file(TRACING "/kprobe_events", "-:works/flush\n"));
+	EXPECT_EQ(0, write_file(TRACING "/kprobe_events",
+				"-:works/flush\n-:works/kick\n"));
 }
 
 /* How many workers of unbound queues wait, as for a page. */
