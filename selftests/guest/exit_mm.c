@@ -206,7 +206,7 @@ static bool holds(pid_t reader)
 	long call = -1;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", reader);
-	TRY_UNTIL(call == SYS_read) {
+	for (int tries = 1000; tries && call != SYS_read; tries--) {
 		FILE *file = fopen(path, "r");
 
 		usleep(10000);

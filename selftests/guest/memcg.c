@@ -389,7 +389,7 @@ TEST(who_frees_the_memory_is_not_killed)
 			await_reader(stage);
 			live_without_pages(device, counter);
 		}
-		while (stage->is_read != child)
+		while (stage->is_read != child && process_state(child) != 'Z')
 			usleep(1000);
 		usleep(10000);
 		write_file(CGROUP "/memory.max", "0");
