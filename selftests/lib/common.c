@@ -563,13 +563,26 @@ void helper_path(char *path, size_t size, const char *name)
 			 name);
 }
 
-/* Load a module into the kernel; -1 and errno if that fails. */
+/*
+ * Load a module into the kernel; -1 and errno if that fails. From memory: where the
+ * kernel finds no memory for a file that it reads itself, it logs that.
+ */
 int load_file(const char *path, const char *parameters)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int result = fd < 0 ? -1 : syscall(SYS_finit_module, fd, parameters, 0);
-	int error = errno;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result = -1, error;
+	struct stat file = { 0 };
+	void *image;
 
+	if (fd < 0 || fstat(fd, &file))
+		return -1;
+	image = mmap(NULL, file.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
+		     fd, 0);
+	if (image != MAP_FAILED)
+		result = syscall(SYS_init_module, image, file.st_size,
+				 parameters);
+	error = errno;
+	if (image != MAP_FAILED)
+		munmap(image, file.st_size);
 	close(fd);
 	errno = error;
 	return result;
