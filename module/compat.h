@@ -57,7 +57,7 @@ static inline struct mem_cgroup *profil_set_active_memcg(struct mem_cgroup *memc
 
 /*
  * Before 5.14 a task cannot choose the memory cgroup that pays for a page of a
- * file: for a process that has ended it brings in none.
+ * file: for a process that has ended it brings in none, nor in 5.14 and 5.15.
  */
 #ifndef PROFIL_HAVE_FOLIO
 static inline struct page *profil_read_late(struct address_space *mapping,

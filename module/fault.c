@@ -55,6 +55,20 @@ static struct task_struct *profil_mm_owner(struct mm_struct *mm)
 #endif
 }
 
+/*
+ * Does no task use the address space any more? Others may look at it, for as
+ * long as they like.
+ */
+static bool profil_mm_has_ended(struct mm_struct *mm)
+{
+	bool has_ended;
+
+	rcu_read_lock();
+	has_ended = !profil_mm_owner(mm);
+	rcu_read_unlock();
+	return has_ended;
+}
+
 /* --- through the address space */
 
 /*
@@ -186,6 +200,34 @@ static int profil_attempt_add(const struct profil_config *config,
 	return added.err;
 }
 
+/**
+ * profil_attempt_mm() - write an entry through the address space
+ * @session: of current->mm
+ * @entry: the entry
+ * @attempt: gets the result
+ */
+void profil_attempt_mm(struct profil_session *session,
+			      const struct profil_pending_entry *entry,
+			      struct profil_attempt *attempt)
+{
+	const struct profil_config *config = session->config;
+	unsigned long addr = profil_config_address(config, entry->region,
+						   entry->index);
+
+	if (profil_attempt_add(config, entry, attempt) != -EFAULT)
+		return;
+	attempt->err = profil_fault_in(session->mm, addr, &attempt->why);
+	if (attempt->err == -EAGAIN && profil_mm_has_ended(session->mm)) {
+		profil_attempt_file(session, entry, attempt);
+		return;
+	}
+	if (attempt->err)
+		return;
+	/* The page may have gone again: that is not the region's fault */
+	if (profil_attempt_add(config, entry, attempt) == -EFAULT)
+		attempt->err = -EAGAIN;
+}
+
 /* --- through the file, when the process has ended */
 
 /* Charged to the memory cgroup that the process had at its tick. */
@@ -233,46 +275,4 @@ void profil_attempt_file(struct profil_session *session,
 	put_page(page);
 	attempt->err = added.err;
 	attempt->clipped = added.clipped;
-}
-
-/*
- * Does no task use the address space any more? Others may look at it, for as
- * long as they like.
- */
-static bool profil_mm_has_ended(struct mm_struct *mm)
-{
-	bool has_ended;
-
-	rcu_read_lock();
-	has_ended = !profil_mm_owner(mm);
-	rcu_read_unlock();
-	return has_ended;
-}
-
-/**
- * profil_attempt_mm() - write an entry through the address space
- * @session: of current->mm
- * @entry: the entry
- * @attempt: gets the result
- */
-void profil_attempt_mm(struct profil_session *session,
-			      const struct profil_pending_entry *entry,
-			      struct profil_attempt *attempt)
-{
-	const struct profil_config *config = session->config;
-	unsigned long addr = profil_config_address(config, entry->region,
-						   entry->index);
-
-	if (profil_attempt_add(config, entry, attempt) != -EFAULT)
-		return;
-	attempt->err = profil_fault_in(session->mm, addr, &attempt->why);
-	if (attempt->err == -EAGAIN && profil_mm_has_ended(session->mm)) {
-		profil_attempt_file(session, entry, attempt);
-		return;
-	}
-	if (attempt->err)
-		return;
-	/* The page may have gone again: that is not the region's fault */
-	if (profil_attempt_add(config, entry, attempt) == -EFAULT)
-		attempt->err = -EAGAIN;
 }
