@@ -204,6 +204,26 @@ static void *sleep_forever(void *unused __attribute__((unused)))
 	return NULL;
 }
 
+/* With a small stack, since there are many. Return: as pthread_create(). */
+static int begin_thread(void *(*work)(void *argument), void *argument)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	return pthread_create(&thread, &small, work, argument);
+}
+
+/* Return: 0, or -1. */
+static int begin_sleepers(int nr)
+{
+	while (nr--)
+		if (begin_thread(sleep_forever, NULL))
+			return -1;
+	return 0;
+}
+
 TEST(threads_that_sleep)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
@@ -211,15 +231,9 @@ TEST(threads_that_sleep)
 						    PROFIL_WATCH_WALL);
 	struct profil_watch_status status;
 	uint64_t begin, read_ns, stop_ns;
-	pthread_attr_t small;
-	pthread_t thread;
 	struct watch watch;
 
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 65536);
-	for (int i = 0; i < SLEEPERS; i++)
-		ASSERT_EQ(0, pthread_create(&thread, &small, sleep_forever,
-					    NULL));
+	ASSERT_EQ(0, begin_sleepers(SLEEPERS));
 	request.flags |= PROFIL_WATCH_CHAINS;
 	ASSERT_EQ(0, watch_begin(&watch, &request));
 	usleep(20000);
@@ -260,13 +274,8 @@ static void *serve(void *connection)
 
 static int serve_all(void *unused __attribute__((unused)))
 {
-	pthread_attr_t small;
-	pthread_t thread;
-
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 65536);
 	for (int i = 0; i < CONNECTIONS; i++)
-		if (pthread_create(&thread, &small, serve, &sockets[i][0]))
+		if (begin_thread(serve, &sockets[i][0]))
 			return 1;
 	pause();
 	return 1;
@@ -416,20 +425,14 @@ TEST(many_threads_that_sleep)
 						    PROFIL_WATCH_WALL |
 						    PROFIL_WATCH_CHAINS);
 	struct profil_watch_status status;
-	pthread_attr_t small;
-	pthread_t thread;
 	struct watch watch;
 	uint64_t before;
 	double memory;
 
 	if (write_file("/proc/sys/kernel/threads-max", "20000"))
 		SKIP(return, "cannot have so many threads");
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 65536);
-	for (int i = 0; i < MANY; i++)
-		ASSERT_EQ(0, pthread_create(&thread, &small, sleep_forever,
-					    NULL));
-	ASSERT_EQ(0, pthread_create(&thread, &small, wake_up_in_time, NULL));
+	ASSERT_EQ(0, begin_sleepers(MANY));
+	ASSERT_EQ(0, begin_thread(wake_up_in_time, NULL));
 	usleep(20000);
 	TH_LOG("without a request, others wait for %.0f", wait_of_another());
 	request.threads = MANY + 2;
@@ -467,9 +470,8 @@ TEST(a_watch_of_many_processes_begins_and_others_run)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 						    getpid(), 0);
-	pthread_t thread;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, wake_up_in_time, NULL));
+	ASSERT_EQ(0, begin_thread(wake_up_in_time, NULL));
 	usleep(20000);
 	request.threads = MANY_PROCESSES / 2;
 	/* Most of it is the kernel's own, to map the memory */
@@ -480,7 +482,6 @@ TEST(a_profile_of_many_regions_begins_and_others_run)
 {
 	static struct profil_region regions[4096];
 	static uint32_t counter;
-	pthread_t thread;
 	double wait;
 
 	for (size_t i = 0; i < ARRAY_SIZE(regions); i++) {
@@ -488,7 +489,7 @@ TEST(a_profile_of_many_regions_begins_and_others_run)
 					sizeof(counter));
 		regions[i].offset -= i * 0x100000UL;
 	}
-	ASSERT_EQ(0, pthread_create(&thread, NULL, wake_up_in_time, NULL));
+	ASSERT_EQ(0, begin_thread(wake_up_in_time, NULL));
 	usleep(20000);
 	wait_of_another();
 	ASSERT_EQ(0, set_regions(regions, ARRAY_SIZE(regions), sizeof(counter),
@@ -547,19 +548,6 @@ static double watched_move_cost(struct __test_metadata *_metadata, int threads)
 	return wall - plain;
 }
 
-static void have_threads(struct __test_metadata *_metadata, int nr)
-{
-	pthread_attr_t small;
-	pthread_t thread;
-
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 65536);
-	while (nr--)
-		ASSERT_EQ(0, pthread_create(&thread, &small, sleep_forever,
-					    NULL));
-	usleep(20000);
-}
-
 /* The kernel has interrupts off meanwhile, and holds locks. */
 TEST(a_move_of_many_threads_is_bounded)
 {
@@ -569,9 +557,11 @@ TEST(a_move_of_many_threads_is_bounded)
 		SKIP(return, "cannot have so many threads");
 	rmdir(CGROUP);
 	ASSERT_EQ(0, mkdir(CGROUP, 0755));
-	have_threads(_metadata, FEW_MOVED - 1);
+	ASSERT_EQ(0, begin_sleepers(FEW_MOVED - 1));
+	usleep(20000);
 	few = watched_move_cost(_metadata, FEW_MOVED);
-	have_threads(_metadata, MANY_MOVED - FEW_MOVED);
+	ASSERT_EQ(0, begin_sleepers(MANY_MOVED - FEW_MOVED));
+	usleep(20000);
 	many = watched_move_cost(_metadata, MANY_MOVED);
 	rmdir(CGROUP);
 	EXPECT_GT(few + 20000 * slack(), many);
