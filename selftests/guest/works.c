@@ -96,19 +96,32 @@ static bool begin_child(FIXTURE_DATA(works) *self)
 	return !child;
 }
 
-static void count_in_hole(FIXTURE_DATA(works) *self, uid_t user)
+static uint32_t *counters_in_hole(const FIXTURE_DATA(works) *self)
 {
-	uint32_t *counter = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				 self->file, 0);
-	struct profil_region all = overflow_bin(counter, sizeof(*counter));
+	return mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->file,
+		    0);
+}
+
+/* Begin a profile, and wait until the hole is being punched. */
+static void get_ready(const FIXTURE_DATA(works) *self, uid_t user,
+		      const struct profil_region *regions, unsigned int nr)
+{
 	char byte;
 
-	burn_thread_ns(1);
-	if (become(user) || set_regions(&all, 1, sizeof(*counter), MS / 5, 0))
+	if (become(user) || set_regions(regions, nr, sizeof(uint32_t), MS / 5, 0))
 		_exit(1);
 	stage->ready++;
 	if (read(self->go[0], &byte, 1))
 		_exit(2);
+}
+
+static void count_in_hole(FIXTURE_DATA(works) *self, uid_t user)
+{
+	struct profil_region all = overflow_bin(counters_in_hole(self),
+						sizeof(uint32_t));
+
+	burn_thread_ns(1);
+	get_ready(self, user, &all, 1);
 	burn_thread_ns(2 * MS);
 	stage->done++;
 	pause();
@@ -124,10 +137,9 @@ static void count_in_hole(FIXTURE_DATA(works) *self, uid_t user)
 /* Have that many counters wait, and then go on with more ticks for them. */
 static void count_on_in_hole(FIXTURE_DATA(works) *self, uid_t user)
 {
-	uint32_t *counters = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				  self->file, 0);
+	uint32_t *counters = counters_in_hole(self);
 	struct profil_region regions[HALF];
-	char *code[HALF], byte;
+	char *code[HALF];
 
 	for (int i = 0; i < HALF; i++) {
 		code[i] = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -137,12 +149,7 @@ static void count_on_in_hole(FIXTURE_DATA(works) *self, uid_t user)
 		regions[i] = counter_of(code[i], code[i] + PAGE, &counters[i],
 					sizeof(*counters));
 	}
-	if (become(user) ||
-	    set_regions(regions, HALF, sizeof(*counters), MS / 5, 0))
-		_exit(1);
-	stage->ready++;
-	if (read(self->go[0], &byte, 1))
-		_exit(2);
+	get_ready(self, user, regions, HALF);
 	for (int i = 0; i < 5000; i++) {
 		spin_ns(code[i % HALF], 2 * MS);
 		if (i == HALF)
