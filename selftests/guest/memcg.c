@@ -21,7 +21,6 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -235,7 +234,7 @@ FIXTURE_TEARDOWN(cgroup)
 		kill(self->reader, SIGKILL);
 		EXPECT_EQ(-SIGKILL, wait_child(self->reader));
 	}
-	if (syscall(SYS_delete_module, "delay", O_NONBLOCK))
+	if (unload_helper("delay"))
 		EXPECT_EQ(ENOENT, errno);
 	while (rmdir(CGROUP) && errno == EBUSY && --tries)
 		usleep(1000);
@@ -405,7 +404,7 @@ TEST(who_frees_the_memory_is_not_killed)
 	EXPECT_NE('Z', process_state(reader));
 	kill(reader, SIGKILL);
 	wait_child(reader);
-	EXPECT_EQ(0, syscall(SYS_delete_module, "delay", O_NONBLOCK));
+	EXPECT_EQ(0, unload_helper("delay"));
 	munmap(counter, PAGE);
 	TRY_UNTIL(!rmdir(CGROUP))
 		usleep(100000);

@@ -53,7 +53,7 @@ FIXTURE_TEARDOWN(module)
 	char now[1000];
 
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
-	if (syscall(SYS_delete_module, "refuse", O_NONBLOCK))
+	if (unload_helper("refuse"))
 		EXPECT_EQ(ENOENT, errno);
 	if (unload_profil_soon())
 		EXPECT_EQ(ENOENT, errno);

@@ -904,8 +904,7 @@ TEST_F(program, cannot_be_watched_from_before_it_runs)
 			      race_with_exec(&plan));
 		EXPECT_EQ(0, wait_for_both(&plan.target, watcher));
 		if (delayed)
-			EXPECT_EQ(0, syscall(SYS_delete_module, "delay",
-					     O_NONBLOCK));
+			EXPECT_EQ(0, unload_helper("delay"));
 	}
 }
 

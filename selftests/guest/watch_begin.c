@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -195,7 +194,7 @@ static int run_race(struct race *race, const char *symbol)
 		return -1;
 	}
 	late = child_end(&watcher);
-	failed = syscall(SYS_delete_module, "delay", O_NONBLOCK);
+	failed = unload_helper("delay");
 	return failed ? -1 : late;
 }
 

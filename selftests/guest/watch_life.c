@@ -1188,7 +1188,7 @@ TEST(of_threads_that_end_leaves_their_profile_alone)
 		while (!child_has_ended(&child))
 			watch_status(&watch);
 		EXPECT_EQ(0, child_end(&child));
-		EXPECT_EQ(0, syscall(SYS_delete_module, "delay", O_NONBLOCK));
+		EXPECT_EQ(0, unload_helper("delay"));
 		TH_LOG("%llu of %llu us covered, %llu are of exit",
 		       (unsigned long long)leaving->covered_ns / 1000,
 		       (unsigned long long)leaving->cpu_ns / 1000,

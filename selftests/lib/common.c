@@ -623,6 +623,12 @@ int load_helper(const char *name, const char *parameters)
 	return load_file(path, parameters);
 }
 
+/* Unload NAME.ko; -1 and ENOENT if it is not loaded. */
+int unload_helper(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK);
+}
+
 /*
  * The file of the module: $PROFIL_KO, or the one that modprobe loads; empty if there
  * is none. For a module that is built in, modinfo prints no path.
@@ -648,7 +654,7 @@ int load_profil(const char *parameters)
 
 int unload_profil(void)
 {
-	return syscall(SYS_delete_module, "profil", O_NONBLOCK);
+	return unload_helper("profil");
 }
 
 /*

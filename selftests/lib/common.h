@@ -97,6 +97,7 @@ int wait_for_threads(pid_t pid, int nr);
 void helper_path(char *path, size_t size, const char *name);
 int load_file(const char *path, const char *parameters);
 int load_helper(const char *name, const char *parameters);
+int unload_helper(const char *name);
 const char *profil_file(void);
 int load_profil(const char *parameters);
 int unload_profil(void);

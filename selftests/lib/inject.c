@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,7 +143,7 @@ static void __attribute__((destructor)) remove_helper(void)
 	if (helper < 0)
 		return;
 	close(helper);
-	syscall(SYS_delete_module, "fail", O_NONBLOCK);
+	unload_helper("fail");
 }
 
 /*

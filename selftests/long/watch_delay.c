@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -70,7 +69,7 @@ FIXTURE_TEARDOWN(steps)
 {
 	struct profil_account account;
 
-	if (syscall(SYS_delete_module, "delay", O_NONBLOCK))
+	if (unload_helper("delay"))
 		EXPECT_EQ(ENOENT, errno);
 	EXPECT_EQ(-SIGKILL, child_kill(&self->child));
 	account = account_after(self->busy.device, 0);
@@ -125,7 +124,7 @@ static int delayed(struct __test_metadata *_metadata, FIXTURE_DATA(steps) *self,
 		return -1;
 	watches(_metadata, self);
 	calls = number_of("/sys/module/delay/parameters/calls", "");
-	EXPECT_EQ(0, syscall(SYS_delete_module, "delay", O_NONBLOCK));
+	EXPECT_EQ(0, unload_helper("delay"));
 	return calls;
 }
 
@@ -136,7 +135,7 @@ TEST_F(steps, are_delayed)
 	watches(_metadata, self);
 	if (load_helper("delay", "symbol=profil_ioctl") && errno == ENOENT)
 		SKIP(return, "delay.ko was not built for this kernel");
-	syscall(SYS_delete_module, "delay", O_NONBLOCK);
+	unload_helper("delay");
 	for (int i = 0; i < self->nr; i++) {
 		int calls = delayed(_metadata, self, self->functions[i]);
 
