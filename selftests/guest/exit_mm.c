@@ -220,7 +220,7 @@ static bool holds(pid_t reader)
 
 /*
  * The account is not complete then, but the counters are: the kernel frees the
- * memory of a process when its last reader has gone, whoever that is.
+ * memory of a process when its last reader has gone, whatever task that is.
  */
 TEST(who_is_read_for_ever_loses_nothing)
 {

@@ -124,8 +124,9 @@ FIXTURE(cgroup) {
 };
 
 /*
- * @delay is what delay.ko delays, so that the one who does that has the memory
- * of a child when it ends, and frees it: a worker, or a reader of /proc/PID/stat.
+ * @delay is what delay.ko delays, so that the task which does that has the
+ * memory of a child when it ends, and frees it: a worker, or a reader of
+ * /proc/PID/stat.
  */
 FIXTURE_VARIANT(cgroup) {
 	enum end end;
