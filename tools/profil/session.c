@@ -29,10 +29,10 @@ uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/** unix_ns() - now, in nanoseconds since the epoch */
-uint64_t unix_ns(void)
+/** unix_ns() - a time of now_ns(), in nanoseconds since the epoch */
+uint64_t unix_ns(uint64_t ns)
 {
-	return clock_ns(CLOCK_REALTIME);
+	return clock_ns(CLOCK_REALTIME) - (now_ns() - ns);
 }
 
 /* Join the arguments to one line; control characters become spaces. */
@@ -157,7 +157,7 @@ int session_begin(struct session *session, pid_t pid)
 	}
 	if (!session->start_ns) {
 		session->start_ns = now_ns();
-		session->start_unix_ns = unix_ns();
+		session->start_unix_ns = unix_ns(session->start_ns);
 	}
 	return 0;
 }

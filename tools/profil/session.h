@@ -124,7 +124,7 @@ struct session {
 };
 
 uint64_t now_ns(void);
-uint64_t unix_ns(void);
+uint64_t unix_ns(uint64_t ns);
 void session_ignore_writing(void);
 void session_raise(int signal);
 int session_poll(const struct session *session, struct pollfd *fds, nfds_t nr,

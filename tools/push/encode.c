@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pprof/pprof_message.h"
+#include "profil/session.h"
 #include "push/config.h"
 #include "push/encode.h"
 #include "push/code.h"
@@ -413,7 +414,7 @@ static int put_window(struct out *out, const struct encode *encode)
 		return -1;
 	}
 	pprof_times(&out->pprof, nr ? list->prf->period_ns : 0,
-		    encode->start_unix_ns, window->end_ns - window->start_ns);
+		    unix_ns(window->start_ns), window->end_ns - window->start_ns);
 	if (encode->comment)
 		pprof_comment(&out->pprof, encode->comment);
 	put_items(out, encode, list, nr);

@@ -16,7 +16,6 @@
  * struct encode - what to write of a window
  * @window: the window
  * @key: the program or cgroup by which profiles are split, or ENCODE_ALL
- * @start_unix_ns: start of the window, in nanoseconds since the epoch
  * @comment: a comment on the profile, or NULL
  * @labelled: samples have the labels of the whole profile, too
  * @service: what is profiled, for such a label
@@ -24,7 +23,6 @@
 struct encode {
 	const struct window *window;
 	const char *key;
-	uint64_t start_unix_ns;
 	const char *comment;
 	bool labelled;
 	const char *service;

@@ -53,7 +53,6 @@ enum scrape_state {
  * @connection: suspended until it is done
  * @seconds: how long it wants to wait
  * @window: its ticks
- * @start_unix_ns: start of its window, in nanoseconds since the epoch
  * @fd: the profile, once it is done; -1 if that has failed
  */
 struct scrape {
@@ -61,7 +60,6 @@ struct scrape {
 	struct MHD_Connection *connection;
 	uint64_t seconds;
 	struct window window;
-	uint64_t start_unix_ns;
 	int fd;
 };
 
@@ -261,7 +259,6 @@ static void finish(struct scrape *scrape)
 	const struct encode encode = {
 		.window = &scrape->window,
 		.key = ENCODE_ALL,
-		.start_unix_ns = scrape->start_unix_ns,
 	};
 	int fd = memfd_create("profile", MFD_CLOEXEC);
 	uint64_t ticks;
@@ -295,7 +292,6 @@ void listen_refresh(uint64_t now_ns, bool is_last)
 		if (scrape->state != SCRAPE_WANTED)
 			continue;
 		window_open(&scrape->window, now_ns);
-		scrape->start_unix_ns = unix_ns();
 		scrape->state = SCRAPE_OPEN;
 		if (is_last)
 			finish(scrape);

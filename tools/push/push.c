@@ -167,17 +167,14 @@ static void say_dropped(char *text, size_t room)
 /* Put a profile of the window into the spool; its name is @key, or the usual. */
 static void put_profile(const char *key, const char *service)
 {
-	uint64_t until_ns = unix_ns();
 	struct spooled profile = {
-		.from_ns = until_ns - (push.window.end_ns -
-				       push.window.start_ns),
-		.until_ns = until_ns,
+		.from_ns = unix_ns(push.window.start_ns),
+		.until_ns = unix_ns(push.window.end_ns),
 	};
 	char dropped[100];
 	struct encode encode = {
 		.window = &push.window,
 		.key = key,
-		.start_unix_ns = profile.from_ns,
 		.labelled = config.protocol == CONFIG_PPROF,
 		.service = service,
 	};

@@ -138,6 +138,18 @@ def names_functions_and_chains():
     assert len(profile.mappings[os.path.realpath(PUSHED)]) == 40
 
 
+def times_are_those_of_the_ticks():
+    """However long it takes to read names, one profile begins where the last one
+    has ended."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", SLOW="4") as profil:
+        wait_for(lambda: len(store.received) >= 2)
+        profil.end()
+    first, second = (one.profile for one in store.received[:2])
+    gap = (second.time - first.time - first.duration) / 1e9
+    assert abs(gap) < 2, gap
+
+
 def one_file_takes_no_names_with_it():
     """A file that ends the process that reads it has none, and others have."""
     store = Receiver()

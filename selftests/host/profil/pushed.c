@@ -6,7 +6,7 @@
  * in one of two programs. The environment variable COUNTED names a file that has
  * the number of all ticks so far, as a 64-bit number. SPOOL_BYTES makes the spool
  * smaller than the options can. With POISON, /bin/sh has ticks, too, and no process
- * survives reading it.
+ * survives reading it. With SLOW, reading names takes that many seconds.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static void tick(uint64_t nr)
 	counted += nr;
 }
 
-/* As if /bin/sh ended the process that reads it */
+/* As if /bin/sh ended the process that reads it, or the disk were slow */
 void *__real_collect_names(const struct prf *prf, const bool *chosen,
 			   bool functions_only, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
@@ -126,6 +126,8 @@ void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 {
 	if (getenv("POISON") && prf_find_dso(prf, 1, "/bin/sh"))
 		_exit(1);
+	if (getenv("SLOW"))
+		sleep(atoi(getenv("SLOW")));
 	return __real_collect_names(prf, chosen, functions_only, size);
 }
 
