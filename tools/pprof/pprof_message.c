@@ -102,7 +102,8 @@ FILE *pprof_open(int fd)
 		.write = compress_some,
 		.close = compress_rest,
 	};
-	gzFile file = gzdopen(dup(fd), "wb");
+	/* The default, 6, takes twice the time for some 2 percent less */
+	gzFile file = gzdopen(dup(fd), "wb5");
 
 	return file ? fopencookie(file, "w", functions) : NULL;
 }
