@@ -11,6 +11,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
 
 static char *symbol;
 module_param(symbol, charp, 0444);
@@ -36,12 +37,26 @@ static unsigned int delay_calls;
 module_param_named(calls, delay_calls, uint, 0444);
 MODULE_PARM_DESC(calls, "Calls by the process until now");
 
+/*
+ * A guest whose CPU was stopped while it calibrated its loops takes a third of the
+ * time in mdelay(), in all of its calls. The clock may stand still meanwhile if
+ * this CPU is the one that keeps the time: then not for ever.
+ */
+static void delay_for(unsigned int ms)
+{
+	u64 end = ktime_get_mono_fast_ns() + (u64)ms * NSEC_PER_MSEC;
+	unsigned int longest = 10 * ms;
+
+	while (longest-- && ktime_get_mono_fast_ns() < end)
+		mdelay(1);
+}
+
 static int delay_enter(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (pid && current->tgid != pid)
 		return 0;
 	if (!(++delay_calls % nth) && delay_calls / nth <= times)
-		mdelay(ms);
+		delay_for(ms);
 	return 0;
 }
 
