@@ -35,6 +35,10 @@ help:
 	@echo 'make demo-fallback   the same for the library without the module,'
 	@echo '                on this machine'
 	@echo 'make test       set up, build, and run all tests, on both clocks'
+	@echo 'make test-more  test what surrounds them: installation and removal,'
+	@echo '                signatures, patches of a kernel, other compilers, the'
+	@echo '                commands of the documents, and the guest itself (three'
+	@echo '                minutes after "make test")'
 	@echo 'make test ONLY=NAME'
 	@echo '                run one step (style, unit, prohist, fuzz, guest,'
 	@echo '                profil, install, ...) or one test program'
@@ -195,6 +199,9 @@ demo-fallback: setup
 
 test: setup
 	@selftests/bin/test $(ONLY:%=-o %)
+
+test-more: setup
+	@selftests/bin/test $(ONLY:%=-o %) more
 
 test-debug test-debug-rt test-kcsan: setup
 	@selftests/vm/build-kernel $(@:test-%=%)
@@ -386,7 +393,7 @@ clean:
 
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
-	soak test test-debug test-debug-rt test-kcsan test-coverage test-cfi test-fleet test-large \
+	soak test test-more test-debug test-debug-rt test-kcsan test-coverage test-cfi test-fleet test-large \
 	test-long test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
