@@ -122,6 +122,14 @@ static inline struct vm_area_struct *vma_lookup(struct mm_struct *mm,
 #endif
 
 /*
+ * 5.10 marks a page that it charges to a memory cgroup where it counts the mappings
+ * of one: a program cannot map such a page.
+ */
+#ifdef PG_kmemcg
+#define PROFIL_NO_MAPPED_ACCOUNT
+#endif
+
+/*
  * Before 5.17 the mappings of a process that ends were freed without mmap_lock,
  * so that nobody else may look at them without a reference to the memory. Maple
  * trees came with 6.1.

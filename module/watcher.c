@@ -31,6 +31,13 @@ static atomic_t profil_nr_watchers = ATOMIC_INIT(0);
 #define PROFIL_WATCH_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
 				 __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
+/* Of what the watcher maps. */
+#ifdef PROFIL_NO_MAPPED_ACCOUNT
+#define PROFIL_TABLE_GFP	(PROFIL_WATCH_GFP & ~__GFP_ACCOUNT)
+#else
+#define PROFIL_TABLE_GFP	PROFIL_WATCH_GFP
+#endif
+
 /* Take @size bytes, aligned to 8, from *@at. */
 static void *profil_carve(void **at, u64 size)
 {
@@ -144,7 +151,7 @@ int profil_watcher_alloc(struct profil_watcher *watcher)
 		if (err)
 			return err;
 	}
-	table = __vmalloc(watcher->request.map_size, PROFIL_WATCH_GFP);
+	table = __vmalloc(watcher->request.map_size, PROFIL_TABLE_GFP);
 	private = __vmalloc(private_size, PROFIL_WATCH_GFP);
 	if (!table || !private) {
 		vfree(table);

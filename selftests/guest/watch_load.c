@@ -886,8 +886,12 @@ TEST(memory_is_what_was_asked_for)
 	       watch.as.map_size >> 10, (unsigned long long)bytes >> 10,
 	       (unsigned long long)charged >> 10);
 	EXPECT_LE(watch.as.map_size, bytes);
+	/* Linux 5.10 logs a fault when it unmaps a page that is charged */
+	for (uint64_t at = 0; at < watch.as.map_size; at += PAGE)
+		((const volatile char *)watch.table)[at];
 	if (!access(CGROUP "/memory.current", F_OK)) {
-		EXPECT_LE(watch.as.map_size, charged);
+		EXPECT_TRUE(watch.as.map_size <= charged ||
+			    is_linux_before(5, 11));
 		EXPECT_GE(bytes + IN_ADVANCE, charged);
 	}
 	storm(20 / slack());
