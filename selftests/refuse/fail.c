@@ -16,7 +16,6 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/stacktrace.h>
 
 static unsigned long start;
 module_param(start, ulong, 0644);
@@ -57,8 +56,11 @@ static bool fail_is_between(unsigned long address)
 	return address >= start && address < end;
 }
 
-/* The stack cannot be unwound from the start of a function: there, any word will do */
-static bool fail_is_here(struct pt_regs *regs)
+/*
+ * Any word of the stack will do: it cannot be unwound from the start of a function,
+ * nor, before Linux 5.15, from the end of one that is probed.
+ */
+static bool fail_is_under(struct pt_regs *regs)
 {
 	unsigned long *word = (unsigned long *)kernel_stack_pointer(regs);
 	unsigned long *top = task_stack_page(current) + THREAD_SIZE;
@@ -69,32 +71,20 @@ static bool fail_is_here(struct pt_regs *regs)
 	return false;
 }
 
-static bool fail_is_under(void)
-{
-	unsigned long addresses[32];
-	unsigned int nr;
-
-	nr = stack_trace_save(addresses, ARRAY_SIZE(addresses), 0);
-	while (nr)
-		if (fail_is_between(addresses[--nr]))
-			return true;
-	return false;
-}
-
-/* One more point of failure. @regs: at its start; NULL at its end */
+/* One more point of failure. */
 static bool fail_now(struct pt_regs *regs)
 {
 	if (current->pid != fail_pid || !fail_left || hardirq_count() ||
 	    in_serving_softirq())
 		return false;
-	if (start && !(regs ? fail_is_here(regs) : fail_is_under()))
+	if (start && !fail_is_under(regs))
 		return false;
 	return !--fail_left;
 }
 
 static int fail_slab(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	if (fail_now(NULL))
+	if (fail_now(regs))
 		regs_set_return_value(regs, -ENOMEM);
 	return 0;
 }
@@ -107,7 +97,7 @@ static int fail_page_enter(struct kretprobe_instance *instance,
 
 static int fail_page(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	if (fail_now(NULL))
+	if (fail_now(regs))
 		regs_set_return_value(regs, true);
 	return 0;
 }
