@@ -1507,6 +1507,8 @@ TEST(a_descriptor_of_somebody_else_collects_waits)
 				    PROFIL_WATCH_WALL | PROFIL_WATCH_CHAINS),
 	};
 
+	if (is_linux_before(6, 1))
+		SKIP(return, "needs Linux 6.1");
 	ASSERT_EQ(0, ioctl(lent.fd, PROFIL_IOC_WATCH, &lent.as));
 	EXPECT_EQ(0, as(&alice, collect_watch, &lent));
 	EXPECT_EQ(0, use_watch(&lent));

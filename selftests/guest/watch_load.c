@@ -698,8 +698,11 @@ TEST(full_of_what_another_user_does_with_mappings_that_change)
 		used += watch_in_use(bucket) && bucket->image == image;
 	}
 	TH_LOG("%u of %u buckets are the user's", used, status.buckets);
-	/* With sanitizers nearly all time goes to the kernel */
-	if (slack() == 1)
+	/*
+	 * With sanitizers nearly all time goes to the kernel. Before 6.1, ticks
+	 * while mappings change are not looked up
+	 */
+	if (slack() == 1 && !is_linux_before(6, 1))
 		EXPECT_LT(0, status.coarse);
 	EXPECT_GE(request.buckets * 3 / 4, used);
 	watch_end(&watch);

@@ -347,11 +347,14 @@ TEST(ticks_of_a_process_that_stays_locked_leave_room)
 {
 	struct stuck *stuck = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t server = mount_silent_fs();
 	struct watch watch = { .fd = -1 };
 	struct child child;
 	uint64_t most = 0;
+	pid_t server;
 
+	if (is_linux_before(6, 1))
+		SKIP(return, "needs Linux 6.1");
+	server = mount_silent_fs();
 	if (server < 0)
 		SKIP(return, "no FUSE");
 	child = child_begin(run_stuck, stuck);
