@@ -842,6 +842,8 @@ TEST_F(wall, of_more_threads_than_there_is_room_for)
 	self->status = watch_status(&self->watch);
 	EXPECT_EQ(3, self->status.threads);
 	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
+	/* They may all sleep at once */
+	sleep_ns(250 * MS);
 	end_by_kill(_metadata, self);
 	EXPECT_GE(3 * ((monotonic_ns() - self->since.longest) / MS + CUT),
 		  self->status.blocked);
