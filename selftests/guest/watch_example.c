@@ -146,6 +146,8 @@ TEST_F(watch, names_the_hottest_chain)
 {
 	char own[1000] = "", *next;
 
+	if (is_preempt_rt())
+		SKIP(return, "no chains on PREEMPT_RT");
 	ASSERT_EQ(0, run_example(self, "chain", self->child));
 	TH_LOG("%s", self->said);
 	ASSERT_LT(0, readlink("/proc/self/exe", own, sizeof(own) - 1));
