@@ -91,10 +91,10 @@ into_a_fifo()
 	local pid
 
 	mkfifo fifo
-	timeout 60 "$profil" -o fifo "$load" alpha 1 2> fifo.err
+	timeout 600 "$profil" -o fifo "$load" alpha 1 2> fifo.err
 	[ $? = 125 ] && has fifo.err 'start the reader of a FIFO first' ||
 		return
-	timeout 60 cat fifo > fifo.prf &
+	timeout 600 cat fifo > fifo.prf &
 	pid=$!
 	until "$profil" -o fifo "$load" alpha 1 2> fifo.err; do
 		has fifo.err 'start the reader' && kill -0 "$pid" || return

@@ -26,25 +26,30 @@ sys.exit(n)"""
 def start(name, prepare=None):
     if os.path.exists(name + ".prf"):
         os.remove(name + ".prf")
-    tool = subprocess.Popen([sys.argv[1], "-o", name + ".prf",
+    return subprocess.Popen([sys.argv[1], "-o", name + ".prf",
                              sys.executable, "-c", COUNTER % name],
                             stdout=subprocess.PIPE, preexec_fn=prepare)
-    assert tool.stdout.readline() == b"ready\n"
+
+
+def is_ready(tool):
+    return tool.stdout.readline() == b"ready\n"
+
+
+def start_until_ready(name, prepare=None):
+    tool = start(name, prepare)
+    assert is_ready(tool)
     return tool
 
 
 def check_end(tool, name):
-    try:
-        status = tool.wait(5)
-    finally:
-        tool.kill()
+    status = tool.wait()
     assert status == 1, f"{name}: status {status}"
     assert os.path.getsize(name + ".prf"), f"{name}: no profile"
 
 
 def sent():
     names = "HUP", "INT", "QUIT", "TERM", "USR1", "RTMIN"
-    tools = [start(name) for name in names]
+    tools = [start_until_ready(name) for name in names]
     for name, tool in zip(names, tools):
         tool.send_signal(getattr(signal, "SIG" + name))
     for name, tool in zip(names, tools):
@@ -53,16 +58,21 @@ def sent():
 
 # The program inherits that SIGHUP is ignored
 def ignored():
-    tool = start("USR2", lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    tool = start_until_ready(
+        "USR2", lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     tool.send_signal(signal.SIGHUP)
     tool.send_signal(signal.SIGUSR2)
     check_end(tool, "USR2")
 
 
-# As in "perl -e 'alarm 1; exec ...'"
+# As in "perl -e 'alarm 1; exec ...'". The alarm ends a program that is not ready
 def alarm():
-    check_end(start("ALRM", lambda: signal.setitimer(signal.ITIMER_REAL, 1)),
-              "ALRM")
+    seconds = 1
+    while not is_ready(tool := start("ALRM", lambda: signal.setitimer(
+            signal.ITIMER_REAL, seconds))):
+        tool.wait()
+        seconds *= 2
+    check_end(tool, "ALRM")
 
 
 def take_foreground():
@@ -74,7 +84,7 @@ def take_foreground():
 
 # What a shell does with a job: Ctrl-Z, fg, Ctrl-C
 def shell():
-    tool = start("INT", take_foreground)
+    tool = start_until_ready("INT", take_foreground)
     print("started", flush=True)
     status = os.waitpid(tool.pid, os.WUNTRACED)[1]
     assert os.WIFSTOPPED(status), f"status {status}"
@@ -101,5 +111,6 @@ def terminal():
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
-signal.alarm(60)
+# The longest that a test may take
+signal.alarm(600)
 globals()[sys.argv[2]]()

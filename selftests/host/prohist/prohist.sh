@@ -101,7 +101,7 @@ check 'DSOs of one path' dsos $'888\n444\n222\n1600'
 mkfifo "$dir/fifo"
 for path in "$dir/fifo" /dev/zero /proc/kmsg; do
 	"$dir/synthesize" "$dir/odd.prf" "$path" '' 0 1000 10 500
-	check "${path##*/} is not opened" timeout 20 "$prohist" \
+	check "${path##*/} is not opened" timeout 600 "$prohist" \
 		--output="$dir/odd.txt" "$dir/odd.prf"
 	check 'and it is said' has "$dir/odd.txt" 'is not an ELF file'
 done
