@@ -204,7 +204,8 @@ TEST_F(threads, four_shares)
 		sum += ticks[i];
 	}
 	EXPECT_EQ(stop.status.counts.counted, sum);
-	EXPECT_LT(stop.status.counts.ticks / 2, sum);
+	/* Reading the clock can take a kernel with sanitizers half of the time. */
+	EXPECT_LT(stop.status.counts.ticks / 10, sum);
 	check_shares(_metadata, self, ticks, sum,
 		     1 - 1.0 * sum / stop.status.counts.ticks);
 }
