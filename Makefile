@@ -76,7 +76,7 @@ help:
 	@echo 'make setup      install missing packages (Debian 12); demo and'
 	@echo '                test do this, too'
 	@echo 'make bench      compare cost, accuracy and scaling with other'
-	@echo '                profilers in guests (18 minutes)'
+	@echo '                profilers in guests (23 minutes)'
 	@echo 'make bench-quick'
 	@echo '                run a shorter bench (5 minutes)'
 	@echo 'make images     generate the pictures, and the report of the README'

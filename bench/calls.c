@@ -3,14 +3,20 @@
  * calls.c - cost of the module apart from ticks
  *
  *	calls PROFIL.KO [PARAMETERS]
+ *	calls -p PROFIL.KO [PARAMETERS]
  *
  * Measures context switches, fork and exec: without the module; with the module
  * and no profile; with a profile of another process; and with a profile of
  * their own, with a period so long that there are no ticks. Then context
  * switches beside thousands of profiles of others, the calls that start and
  * stop a profile, and timer interrupts of an idle CPU.
+ *
+ * With -p it measures what could depend on the number of CPUs: how long the same
+ * and the requests of a watch take on the first CPU, while all others are idle.
+ * The clock counts the instructions of all CPUs.
  */
 #include <stdio.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -196,21 +202,36 @@ static void ask(int nr)
 		status_now();
 }
 
-/* Cost of one operation, including the work that it defers. */
+static uint64_t busy_with(void (*operate)(int nr), int nr)
+{
+	uint64_t begin = busy_ns();
+
+	operate(nr);
+	usleep(100000);
+	return busy_ns() - begin;
+}
+
+static uint64_t elapsed_with(void (*operate)(int nr), int nr)
+{
+	uint64_t begin = monotonic_ns();
+
+	operate(nr);
+	return monotonic_ns() - begin;
+}
+
+/* The cost with the work that an operation defers, unless it is how long it takes */
+static uint64_t (*cost_ns)(void (*operate)(int nr), int nr) = busy_with;
+
+/* Cost of one operation. */
 static struct sample instructions(void (*operate)(int nr), int nr)
 {
 	struct sample sample = { 0 };
 	int round;
 
 	operate(nr / 10 + 1);
-	for (round = 0; round < ROUNDS; round++) {
-		uint64_t begin = busy_ns();
-
-		operate(nr);
-		usleep(100000);
-		sample_add(&sample, (double)(busy_ns() - begin) / nr /
+	for (round = 0; round < ROUNDS; round++)
+		sample_add(&sample, (double)cost_ns(operate, nr) / nr /
 			   NS_PER_INSN);
-	}
 	return sample;
 }
 
@@ -369,17 +390,74 @@ static void watched_by_users(int nr)
 	}
 }
 
+static int watched_fd;
+
+static void ask_watch(int nr)
+{
+	struct profil_watch_status status = { .size = sizeof(status) };
+
+	while (nr--)
+		if (profil_watch_status(watched_fd, &status))
+			die("cannot read the stats of a watch: %m");
+}
+
+static void watch_and_stop(int nr)
+{
+	while (nr--)
+		close(start_watch(PROFIL_WATCH_MACHINE, 0, 0));
+}
+
+/* The second profile begins with the clock up, which stays so for ten seconds. */
+static void processors(const char *file, const char *parameters)
+{
+	cpu_set_t first;
+	pid_t other;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	if (sched_setaffinity(0, sizeof(first), &first))
+		die("cannot stay on the first CPU: %m");
+	cost_ns = elapsed_with;
+	programs("without");
+	load_module(file, parameters);
+	programs("nowhere");
+	report("clock-up", "profil", (struct sample){
+		.nr = 1,
+		.sum = (double)elapsed_with(on_and_off, 1) / NS_PER_INSN,
+	});
+	report("on-off", "profil", instructions(on_and_off, 300));
+	report("watch-on-off", "profil", instructions(watch_and_stop, 20));
+	watched_fd = start_watch(PROFIL_WATCH_MACHINE, 0, 0);
+	programs("watch-machine");
+	report("watch-status", "profil", instructions(ask_watch, 300));
+	close(watched_fd);
+	/* As many as there can be */
+	other = profile_elsewhere(1000);
+	programs("somewhere");
+	end_profiles(other);
+	set(1);
+	programs("own");
+	report("status", "profil", instructions(ask, 300));
+}
+
 int main(int argc, char **argv)
 {
 	static const int beside[] = { 1, 1000, 4096 };
 	static const int users[] = { 0, 1, 64 };
 	pid_t other;
+	bool is_processors = argc > 1 && !strcmp(argv[1], "-p");
 	int i;
 
+	argv += is_processors;
+	argc -= is_processors;
 	if (argc < 2)
-		die("usage: calls PROFIL.KO [PARAMETERS]");
+		die("usage: calls [-p] PROFIL.KO [PARAMETERS]");
 	if (system("cp $(which busybox) " TRUE_COPY))
 		die("cannot copy busybox");
+	if (is_processors) {
+		processors(argv[1], argc > 2 ? argv[2] : "");
+		return 0;
+	}
 	idle("without");
 	/* Before programs(): state left by many processes makes fork slower */
 	switches_beside(0);
