@@ -188,6 +188,7 @@ class Receiver:
     def __init__(self, *faults, address="127.0.0.1", port=0):
         self.faults = list(faults)
         self.received, self.problems, self.tried = [], [], 0
+        self.times = []
         self.lock = threading.Lock()
         self.retry_after = None
         receiver = self
@@ -220,6 +221,7 @@ class Receiver:
         body = request.rfile.read(size)
         with self.lock:
             self.tried += 1
+            self.times.append(time.monotonic())
             fault = self.faults.pop(0) if self.faults else None
         if fault == "cut":
             request.connection.shutdown(socket.SHUT_RDWR)
