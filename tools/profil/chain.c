@@ -72,7 +72,8 @@ struct chain_sample chain_sample(const struct perf_event_header *record,
 	bytes = *word++;
 	if (bytes) {
 		sample.stack = (const char *)word;
-		sample.bytes = word[bytes / sizeof(*word)];
+		memcpy(&sample.bytes, sample.stack + bytes,
+		       sizeof(sample.bytes));
 	}
 	return sample;
 }

@@ -395,9 +395,14 @@ static uint64_t time_of(const struct perf_event_header *record)
 	return time;
 }
 
+/*
+ * The size of a sample is no multiple of 8 if the stack pointer is not, and is near
+ * the end of the address space: the next record must be aligned nevertheless.
+ */
 static int add_entry(struct rings *rings, const struct ring *ring, uint64_t at,
 		     size_t size)
 {
+	size_t room = (size + 7) & ~(size_t)7;
 	struct entry *entries = array_grow(rings->entries, rings->nr,
 					   sizeof(*entries));
 	char *data;
@@ -405,7 +410,7 @@ static int add_entry(struct rings *rings, const struct ring *ring, uint64_t at,
 	if (!entries)
 		return -1;
 	rings->entries = entries;
-	if (make_room(rings, size))
+	if (make_room(rings, room))
 		return -1;
 	data = rings->data + rings->used;
 	copy_out(ring, at, data, size);
@@ -413,7 +418,7 @@ static int add_entry(struct rings *rings, const struct ring *ring, uint64_t at,
 		.time = time_of((const void *)data),
 		.at = rings->used,
 	};
-	rings->used += size;
+	rings->used += room;
 	return 0;
 }
 

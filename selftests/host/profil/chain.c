@@ -234,6 +234,22 @@ TEST(samples_are_taken_apart)
 	EXPECT_EQ(0, memcmp(sample.stack, &record.words[7], 16));
 }
 
+/* The kernel copies what there is below the end of the address space. */
+TEST(stacks_may_end_between_two_words)
+{
+	struct record record = {
+		.header.size = sizeof(record),
+		.words = { PERF_SAMPLE_REGS_ABI_64, 11, 12, 13, 14, 15, 20 },
+	};
+	struct chain_sample sample;
+	uint64_t bytes = 12;
+
+	memset(&record.words[7], 0xff, 20);
+	memcpy((char *)&record.words[7] + 20, &bytes, sizeof(bytes));
+	sample = chain_sample(&record.header, sizeof(record.header));
+	EXPECT_EQ(12, sample.bytes);
+}
+
 TEST(samples_may_have_no_stack)
 {
 	struct record record = {

@@ -8,6 +8,7 @@
 
 #include "kselftest_harness.h"
 #include "profil/perf_period.h"
+#include "profil/perf_rings.c"
 #include "profil/perf_space.h"
 #include "profil/perf_table.h"
 
@@ -134,7 +135,7 @@ TEST(forked_spaces_are_their_own)
 	space_put(child);
 }
 
-#define MANY	100000
+#define BUCKETS	100000
 
 static uint64_t count_of(const struct table *table, uint32_t image,
 			 uint32_t object, uint64_t offset)
@@ -159,12 +160,12 @@ TEST(no_tick_is_lost_when_the_table_grows)
 	size_t i;
 
 	ASSERT_EQ(0, table_init(&table, 2));
-	for (i = 0; i < MANY; i++)
+	for (i = 0; i < BUCKETS; i++)
 		ASSERT_EQ(0, table_count(&table, 1 + i % 3, 4, i / 2 * 4,
 					 0));
 	for (i = 0; i < table.nr_buckets; i++)
 		sum += table.buckets[i].count;
-	EXPECT_EQ(MANY, sum);
+	EXPECT_EQ(BUCKETS, sum);
 	/* Of ticks 6 to 11, 6 and 7 are at 12, and of images 1 and 2 */
 	EXPECT_EQ(1, count_of(&table, 1, 4, 12));
 	EXPECT_EQ(1, count_of(&table, 2, 4, 12));
@@ -185,9 +186,9 @@ TEST(buckets_have_callers)
 	second = table_node(&table, 1, 4, 32, first);
 	EXPECT_EQ(1, first);
 	EXPECT_EQ(2, second);
-	for (i = 0, caller = second; i < MANY; i++)
+	for (i = 0, caller = second; i < BUCKETS; i++)
 		caller = table_node(&table, 1, 4, 48, caller);
-	EXPECT_EQ(MANY + 2, caller);
+	EXPECT_EQ(BUCKETS + 2, caller);
 	EXPECT_EQ(0, table_count(&table, 1, 4, 48, second));
 	EXPECT_EQ(0, table_count(&table, 1, 4, 48, PROFIL_CALLER_UNKNOWN));
 	EXPECT_EQ(0, table_count(&table, 1, 4, 48, 0));
@@ -196,7 +197,7 @@ TEST(buckets_have_callers)
 	EXPECT_EQ(3, count_of(&table, 1, 4, 48));
 	frozen = table_freeze(&table);
 	ASSERT_NE(NULL, frozen);
-	ASSERT_LE(MANY + 4, frozen->max_buckets);
+	ASSERT_LE(BUCKETS + 4, frozen->max_buckets);
 	buckets = (void *)((char *)frozen + frozen->buckets);
 	EXPECT_EQ(second, buckets[2].caller);
 	EXPECT_EQ(1, buckets[2].count);
@@ -261,6 +262,54 @@ TEST(images_are_programs)
 	EXPECT_EQ(5, table_image(&table, &image, false));
 	EXPECT_EQ(6, table_image(&table, &image, false));
 	table_free(&table);
+}
+
+/* --- rings */
+
+#define RING		4096
+
+/* A sample of a stack that is no multiple of 8 bytes, as a 32-bit program may have */
+struct odd {
+	struct sample sample;
+	char stack[12];
+} __attribute__((packed));
+
+static void take_next(void *context, const struct perf_event_header *record)
+{
+	const struct sample *sample = (const void *)record;
+	uint64_t *next = context;
+
+	*next += sample->ip == *next && sample->time == *next;
+}
+
+TEST(records_may_end_anywhere)
+{
+	struct ring ring = { .size = RING };
+	struct rings rings = { .nr_cpus = 1, .rings = &ring, .ready = -1 };
+	uint64_t nr, next = 0;
+	char *data;
+
+	ring.page = aligned_alloc(page_size(), page_size() + RING);
+	ASSERT_NE(NULL, ring.page);
+	memset(ring.page, 0, page_size() + RING);
+	data = (char *)ring.page + page_size();
+	for (nr = 0; nr < RING / sizeof(struct odd); nr++) {
+		struct odd odd = {
+			.sample.header.type = PERF_RECORD_SAMPLE,
+			.sample.header.size = sizeof(odd),
+			.sample.ip = nr,
+			.sample.time = nr,
+		};
+
+		memcpy(data + nr * sizeof(odd), &odd, sizeof(odd));
+	}
+	ring.page->data_head = nr * sizeof(struct odd);
+	rings_read(&rings, UINT64_MAX, take_next, &next);
+	EXPECT_EQ(nr, next);
+	EXPECT_EQ(0, rings.used);
+	free(rings.entries);
+	free(rings.data);
+	free(ring.page);
 }
 
 TEST_HARNESS_MAIN
