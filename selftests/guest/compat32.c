@@ -199,6 +199,11 @@ TEST(waits_are_counted)
 	table = mmap(NULL, watch.map_size, PROT_READ, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, table);
 	usleep(200000);
+	/* The child may have begun to wait late */
+	for (int tries = 1000; status.asleep_blocked < 100 && tries; tries--) {
+		ASSERT_EQ(0, ioctl(fd, PROFIL_IOC_WATCH_STATUS, &status));
+		usleep(10000);
+	}
 	ASSERT_EQ(0, ioctl(fd, PROFIL_IOC_WATCH_COLLECT, &status));
 	EXPECT_EQ(1, status.threads);
 	EXPECT_LE(200 - 2, status.blocked + status.runnable + status.ticks);

@@ -130,14 +130,19 @@ static struct profil_status read_much(struct __test_metadata *_metadata,
 
 		ASSERT_LT(0, length);
 		status = status_now();
-	} while (status.counts.ticks < TICKS && ++reads < MOST_READS);
+	} while ((status.counts.ticks < TICKS ||
+		  status.counts.kernel < 0.8 * status.counts.ticks) &&
+		 ++reads < MOST_READS);
 	TH_LOG("%llu ticks, %llu in kernel mode, %llu outside, %llu left out, %u at 0",
 	       status.counts.ticks, status.counts.kernel,
 	       status.counts.outside, status.counts.left_out,
 		       self->counters[0]);
 	EXPECT_LE(TICKS, status.counts.ticks);
 	EXPECT_CONSERVED(&status);
-	/* Sleeping and waking up is in kernel mode too. */
+	/*
+	 * Sleeping and waking up is in kernel mode too. But where the host stops
+	 * a CPU, many ticks fall in one place.
+	 */
 	EXPECT_LE(0.8 * status.counts.ticks, status.counts.kernel);
 	return status;
 }

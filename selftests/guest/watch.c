@@ -953,25 +953,31 @@ FIXTURE_TEARDOWN(buckets)
 /* Nearly all ticks are in the function that the process runs, in its file. */
 TEST_F(buckets, are_where_the_program_was)
 {
-	struct child child = child_begin(burn_here, NULL);
-	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
-						    child.pid, 0);
-	struct profil_watch_status status;
+	struct profil_watch_status status = { 0 };
+	struct profil_watch request;
+	struct child child;
 	struct stat file;
-	uint32_t object;
-	uint64_t here;
+	uint32_t object = 0;
+	uint64_t here = 0;
 
-	request.bucket_shift = variant->shift;
-	ASSERT_EQ(0, watch_begin(&self->watch, &request));
-	EXPECT_EQ(0, child_end(&child));
-	status = watch_settled(&self->watch, 0);
-	EXPECT_SOUND(&self->watch, &status);
-	object = watch_own_object(&self->watch, burn_here);
+	/* All ticks while the host runs others fall at one place, or none come */
+	TRY_UNTIL(here > 40 / slack() &&
+		  here >= 0.5 / slack() * status.counted) {
+		watch_end(&self->watch);
+		child = child_begin(burn_here, NULL);
+		request = watch_request(PROFIL_WATCH_PROCESS, child.pid, 0);
+		request.bucket_shift = variant->shift;
+		ASSERT_EQ(0, watch_begin(&self->watch, &request));
+		EXPECT_EQ(0, child_end(&child));
+		status = watch_settled(&self->watch, 0);
+		EXPECT_SOUND(&self->watch, &status);
+		object = watch_own_object(&self->watch, burn_here);
+		here = watch_ticks_of(&self->watch, START_OF(burn_here),
+				      END_OF(burn_here));
+		TH_LOG("%llu ticks, %llu in kernel mode, %llu in the function",
+		       status.ticks, status.kernel, (unsigned long long)here);
+	}
 	ASSERT_LE(PROFIL_OBJECT_FILES, object);
-	here = watch_ticks_of(&self->watch, START_OF(burn_here),
-			      END_OF(burn_here));
-	TH_LOG("%llu ticks, %llu in kernel mode, %llu in the function",
-	       status.ticks, status.kernel, (unsigned long long)here);
 	EXPECT_LT(40 / slack(), here);
 	EXPECT_LE(0.5 / slack() * status.counted, here);
 	EXPECT_GE(status.counted, here);

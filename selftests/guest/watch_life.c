@@ -445,17 +445,19 @@ static int burn_then_execute(void *unused)
 static void live_twice(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(life) *self, int (*work)(void *))
 {
-	const struct profil_watch_image *before, *after = NULL;
+	const struct profil_watch_image *before = NULL, *after = NULL;
+	uint64_t least_ns = 0;
 
-	UNTIL_WORK_COVERED(WORK_NS, after ? after->cpu_time_ns : 0) {
+	UNTIL_WORK_COVERED(WORK_NS, least_ns) {
 		self->status = live(_metadata, &self->watch, 0, work, NULL);
 		ASSERT_EQ(3, self->status.images);
+		before = watch_image(&self->watch, 1);
 		after = watch_image(&self->watch, 2);
+		least_ns = fmin(before->cpu_time_ns, after->cpu_time_ns);
 	}
-	before = watch_image(&self->watch, 1);
 	EXPECT_LT(SHOWS, image_ticks(before));
 	EXPECT_LT(SHOWS, image_ticks(after));
-	EXPECT_WORK_COVERED(WORK_NS, after->cpu_time_ns);
+	EXPECT_WORK_COVERED(WORK_NS, least_ns);
 	EXPECT_EQ(0, before->parent);
 	EXPECT_EQ(1, after->parent);
 	EXPECT_EQ(before->pid, after->pid);
@@ -497,7 +499,6 @@ TEST_F(life, of_a_process_that_moves_to_another_cgroup)
 	live_twice(_metadata, self, burn_move_burn);
 	before = watch_image(&self->watch, 1);
 	after = watch_image(&self->watch, 2);
-	EXPECT_WORK_COVERED(WORK_NS, before->cpu_time_ns);
 	EXPECT_NE(before->cgroup, after->cgroup);
 	EXPECT_EQ(group.st_ino, after->cgroup);
 	EXPECT_EQ(before->exe, after->exe);

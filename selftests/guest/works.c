@@ -43,6 +43,8 @@ NEEDS_TWO_CPUS;
 #define TRACING		"/sys/kernel/tracing"
 #define INSTANCE	TRACING "/instances/profil-works"
 
+#define HUNG_TASK	"/proc/sys/kernel/hung_task_timeout_secs"
+
 /**
  * struct stage - memory that all processes share
  * @ready: how many have a profile
@@ -60,10 +62,15 @@ FIXTURE(works) {
 	int go[2];
 	pid_t children[USERS * WORKS + 3];
 	int nr;
+	char hung_task[24];
 };
 
 FIXTURE_SETUP(works)
 {
+	/* On a busy host the workers wait for so long that the kernel would panic */
+	snprintf(self->hung_task, sizeof(self->hung_task), "%llu",
+		 (unsigned long long)number_of(HUNG_TASK, ""));
+	write_file(HUNG_TASK, "0");
 	stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, stage);
@@ -80,6 +87,7 @@ FIXTURE_TEARDOWN(works)
 		kill(self->children[--self->nr], SIGKILL);
 	while (wait(NULL) > 0)
 		;
+	write_file(HUNG_TASK, self->hung_task);
 	close(self->file);
 	munmap(stage, PAGE);
 }

@@ -80,22 +80,35 @@ static void spin(void)
 		;
 }
 
-/* Spend CPU time in user mode until the process has used @ns more. */
-void burn_process_ns(uint64_t ns)
+/*
+ * Spend CPU time in user mode until a clock has gone on by @ns. No step counts as
+ * more than a tenth of that: if the host stops the CPU while the kernel switches
+ * to the caller, the clock goes on and no tick falls.
+ */
+static void burn_ns(clockid_t clock, uint64_t ns)
 {
-	uint64_t end = process_cpu_ns() + ns;
+	uint64_t most = ns / 10 + 1, last = clock_ns(clock), worked = 0;
 
-	while (process_cpu_ns() < end)
+	while (worked < ns) {
+		uint64_t now;
+
 		spin();
+		now = clock_ns(clock);
+		worked += now - last < most ? now - last : most;
+		last = now;
+	}
 }
 
-/* Spend CPU time in user mode until the calling thread has used @ns more. */
+/* Spend CPU time in user mode until the process has used at least @ns more. */
+void burn_process_ns(uint64_t ns)
+{
+	burn_ns(CLOCK_PROCESS_CPUTIME_ID, ns);
+}
+
+/* The same, until the calling thread has. */
 void burn_thread_ns(uint64_t ns)
 {
-	uint64_t end = thread_cpu_ns() + ns;
-
-	while (thread_cpu_ns() < end)
-		spin();
+	burn_ns(CLOCK_THREAD_CPUTIME_ID, ns);
 }
 
 /*
