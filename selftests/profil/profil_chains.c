@@ -336,21 +336,23 @@ TEST_F(tool, a_library_that_is_opened)
 	EXPECT_EXIT(0);
 }
 
-/* If it was open the last time, too, its table is there before the program starts. */
+/*
+ * If it was open the last time, too, its table is there before the program starts.
+ * Otherwise at least one tick has none: the tool hears of a library by its ticks.
+ * On a busy host a program may end before the tool has heard.
+ */
 TEST_F(tool, a_library_that_was_opened_the_last_time)
 {
 	char path[4096], cache[256];
-	int i;
 
 	helper_path(path, sizeof(path), "first.so");
 	snprintf(cache, sizeof(cache), "%s/cache", self->run.directory);
 	setenv("XDG_CACHE_HOME", cache, 1);
-	for (i = 0; i < 2; i++) {
-		RUN("opener", "open", path);
-		EXPECT_EXIT(0);
-		log_ends(_metadata, &self->run.prf);
-	}
-	EXPECT_EQ(0, self->run.prf.chains[PRF_CHAIN_NO_TABLE]);
+	RUN_UNTIL(self->run.prf.nr == 1 &&
+		  has_callers_in_opener(_metadata, &self->run) &&
+		  !self->run.prf.chains[PRF_CHAIN_NO_TABLE],
+		  RUN("opener", "open", path));
+	EXPECT_EXIT(0);
 	snprintf(path, sizeof(path), "rm -rf %s", cache);
 	EXPECT_EQ(0, system(path));
 }
@@ -377,7 +379,10 @@ static pid_t start_ever(int *output)
 	return child;
 }
 
-/* Attach to a program, and check that the function has callers. */
+/*
+ * Attach to a program, and check that the function has callers. Its table is made
+ * meanwhile, and may come late.
+ */
 #define ATTACH(...) do { \
 	struct function leaf; \
 	char line[128] = ""; \
@@ -387,13 +392,15 @@ static pid_t start_ever(int *output)
 	ASSERT_LT(0, read(output, line, sizeof(line) - 1)); \
 	leaf = function_of(line, "leaf", 0); \
 	snprintf(pid, sizeof(pid), "%d", child); \
-	tool_run(&self->run, LIST(__VA_ARGS__, "--duration=3"), NULL, \
-		 NO_OPTIONS); \
+	TRY_UNTIL(ticks_with_callers(&self->run.prf, &leaf) > 100 / slack()) { \
+		tool_run(&self->run, LIST(__VA_ARGS__, "--duration=3"), NULL, \
+			 NO_OPTIONS); \
+		EXPECT_EQ(0, WEXITSTATUS(self->run.status)); \
+		log_ends(_metadata, &self->run.prf); \
+	} \
 	kill(child, SIGKILL); \
 	waitpid(child, NULL, 0); \
 	close(output); \
-	EXPECT_EQ(0, WEXITSTATUS(self->run.status)); \
-	log_ends(_metadata, &self->run.prf); \
 	EXPECT_LT(100 / slack(), ticks_with_callers(&self->run.prf, &leaf)); \
 } while (0)
 
