@@ -58,7 +58,8 @@ static bool fail_is_between(unsigned long address)
 
 /*
  * Any word of the stack will do: it cannot be unwound from the start of a function,
- * nor, before Linux 5.15, from the end of one that is probed.
+ * nor, before Linux 5.15, from the end of one that is probed. So the kernel must not
+ * have randomize_kstack_offset, which leaves calls there that have returned.
  */
 static bool fail_is_under(struct pt_regs *regs)
 {
