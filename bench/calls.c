@@ -16,7 +16,6 @@
  * The clock counts the instructions of all CPUs.
  */
 #include <stdio.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -410,12 +409,9 @@ static void watch_and_stop(int nr)
 /* The second profile begins with the clock up, which stays so for ten seconds. */
 static void processors(const char *file, const char *parameters)
 {
-	cpu_set_t first;
 	pid_t other;
 
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	if (sched_setaffinity(0, sizeof(first), &first))
+	if (pin_to(0))
 		die("cannot stay on the first CPU: %m");
 	cost_ns = elapsed_with;
 	programs("without");
