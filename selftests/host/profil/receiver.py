@@ -187,8 +187,8 @@ class Receiver:
 
     def __init__(self, *faults, address="127.0.0.1", port=0):
         self.faults = list(faults)
-        self.received, self.problems, self.tried = [], [], 0
-        self.times = []
+        self.received, self.problems = [], []
+        self.tried = []  # when each request came
         self.lock = threading.Lock()
         self.retry_after = None
         receiver = self
@@ -220,8 +220,7 @@ class Receiver:
         size = int(request.headers["Content-Length"])
         body = request.rfile.read(size)
         with self.lock:
-            self.tried += 1
-            self.times.append(time.monotonic())
+            self.tried.append(time.monotonic())
             fault = self.faults.pop(0) if self.faults else None
         if fault == "cut":
             request.connection.shutdown(socket.SHUT_RDWR)
