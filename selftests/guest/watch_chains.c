@@ -60,9 +60,7 @@ OWN_TEXT(outer) int outer(void *ns)
 {
 	uint64_t end = thread_cpu_ns() + (uintptr_t)ns;
 
-	/* Not just until the clock says so: see spin_ns() */
-	for (uint64_t i = 0; thread_cpu_ns() < end ||
-	     i < (uintptr_t)ns / (MS / 25); i++)
+	for (uint64_t i = 0; spins_on(end, (uintptr_t)ns, i); i++)
 		middle();
 	return 0;
 }
@@ -140,20 +138,12 @@ static void finish(struct __test_metadata *_metadata,
 	finish_by(_metadata, self, 0);
 }
 
-/*
- * Watch a function of this program until it is good: all ticks while the host runs
- * others fall at one place, which may have other callers or none.
- */
-#define WATCH_UNTIL(good, function, flags) do { \
-	bool is_good_ = false; \
-	TRY_UNTIL(is_good_) { \
-		watch_end(&self->watch); \
-		begin(_metadata, self, function, (void *)WORK_NS, flags); \
-		finish(_metadata, self); \
-		is_good_ = (good); \
-	} \
-	EXPECT_TRUE(is_good_); \
-} while (0)
+/* Watch a function of this program until what the watch has is good. */
+#define WATCH_UNTIL(good, function, flags) RUN_UNTIL(good, { \
+	watch_end(&self->watch); \
+	begin(_metadata, self, function, (void *)WORK_NS, flags); \
+	finish(_metadata, self); \
+})
 
 /* Are these nearly all of the ticks in user mode? */
 #define NEARLY_ALL(nr)	((nr) > 0.9 * self->status.counted)
@@ -357,8 +347,7 @@ OWN_TEXT(call_twice) int call_twice(void *ns)
 {
 	uint64_t end = thread_cpu_ns() + (uintptr_t)ns;
 
-	for (uint64_t i = 0; thread_cpu_ns() < end ||
-	     i < (uintptr_t)ns / (MS / 25); i += 2) {
+	for (uint64_t i = 0; spins_on(end, (uintptr_t)ns, i); i += 2) {
 		inner();
 		CALLED();
 		inner();

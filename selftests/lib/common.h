@@ -53,6 +53,15 @@ uint64_t monotonic_ns(void);
 uint64_t process_cpu_ns(void);
 uint64_t thread_cpu_ns(void);
 
+/*
+ * Go on with rounds of 20000 iterations, for @ns of CPU time, until @end_ns? Not just
+ * until the clock says so: the time may pass while the host runs others.
+ */
+static inline bool spins_on(uint64_t end_ns, uint64_t ns, uint64_t rounds)
+{
+	return thread_cpu_ns() < end_ns || rounds < ns / (MS / 25);
+}
+
 void sleep_ns(uint64_t ns);
 void burn_process_ns(uint64_t ns);
 void burn_thread_ns(uint64_t ns);
@@ -171,6 +180,19 @@ double slack(void);
  */
 #define TRY_UNTIL(good) \
 	for (int tries_ = 20; tries_ && !(good); tries_--)
+
+/*
+ * Run something until what it did is good. All ticks while the host runs others fall
+ * at one place, and a tool may come late.
+ */
+#define RUN_UNTIL(good, run) do { \
+	bool is_good_ = false; \
+	TRY_UNTIL(is_good_) { \
+		run; \
+		is_good_ = (good); \
+	} \
+	EXPECT_TRUE(is_good_); \
+} while (0)
 
 /* Every tick has exactly one outcome, in any status at any time. */
 #define EXPECT_CONSERVED(status) \

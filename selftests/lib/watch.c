@@ -896,15 +896,12 @@ const unsigned char spin_code[] = {
 #endif
 const size_t spin_code_size = sizeof(spin_code);
 
-/*
- * Spend CPU time in a copy of spin_code. Not just until the clock says so: the
- * time may pass while the host runs others.
- */
+/* Spend CPU time in a copy of spin_code. */
 void spin_ns(const void *code, uint64_t ns)
 {
 	uint64_t end = thread_cpu_ns() + ns;
 
-	for (uint64_t i = 0; thread_cpu_ns() < end || i < ns / (MS / 25); i++)
+	for (uint64_t i = 0; spins_on(end, ns, i); i++)
 		((void (*)(uint64_t))(uintptr_t)code)(20000);
 }
 

@@ -99,19 +99,6 @@ static bool has_called(struct __test_metadata *_metadata,
 
 #define CALLED(name, times)	has_called(_metadata, &self->run, name, times)
 
-/*
- * Run a program until it is good. All ticks while the host runs others fall at one
- * place, and the tool may come late.
- */
-#define RUN_UNTIL(good, run) do { \
-	bool is_good_ = false; \
-	TRY_UNTIL(is_good_) { \
-		run; \
-		is_good_ = (good); \
-	} \
-	EXPECT_TRUE(is_good_); \
-} while (0)
-
 static void log_ends(struct __test_metadata *_metadata, const struct prf *prf)
 {
 	int i;
