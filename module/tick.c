@@ -684,6 +684,21 @@ static __always_inline void profil_member_run(struct profil_cpu *cpu,
 /* --- context switches */
 
 /*
+ * From a thread of a profiled address space to another: nothing has to be done,
+ * unless a tick is due. That is the first one's.
+ */
+static __always_inline bool
+profil_session_goes_on(const struct profil_cpu *cpu,
+		       const struct profil_session *session, u64 *now)
+{
+	const struct profil_interval *interval =
+		&cpu->intervals[PROFIL_SLOT_PROFILE];
+
+	return interval->sink == &session->sink &&
+	       interval->schedule.next > profil_now(now);
+}
+
+/*
  * Perhaps from or to an address space that is profiled, or a process that is
  * watched: the hash tables have something where they would be. @state: of the
  * current task, which is switched out; TASK_RUNNING if it is preempted
@@ -694,8 +709,8 @@ static noinline void profil_cpu_switch(struct task_struct *next,
 	const struct profil_ctx *ctx = profil_ctx_find(next->mm);
 	struct profil_member *member = profil_member_first(next->signal);
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
+	struct profil_session *session = profil_on_session(ctx, next);
 	unsigned long ending = cpu->open;
-	struct profil_session *session;
 	u64 now = 0;
 
 	for (; member; member = profil_member_next(member, next->signal)) {
@@ -707,10 +722,13 @@ static noinline void profil_cpu_switch(struct task_struct *next,
 			ending &= ~BIT(member->watcher->sink.slot);
 		}
 	}
+	if (session && profil_session_goes_on(cpu, session, &now)) {
+		ending &= ~BIT(PROFIL_SLOT_PROFILE);
+		session = NULL;
+	}
 	for (; ending; ending &= ending - 1)
 		profil_interval_leave(cpu, &cpu->intervals[__ffs(ending)],
 				      state, profil_now(&now));
-	session = profil_on_session(ctx, next);
 	if (session)
 		profil_interval_open(cpu, &session->sink, NULL, 0, next,
 				     profil_now(&now));

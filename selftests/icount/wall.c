@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wall.c - what a watch of wall-clock time costs
+ * wall.c - what a switch costs, and a watch of wall-clock time
  *
  * More than one of CPU time, in instructions: time counts these, 2 ns each, and
  * there is one CPU. And for how long others wait for it, beside any long request.
@@ -93,6 +93,26 @@ TEST(a_switch_without_a_tick)
 	EXPECT_GT(120 * slack(),
 		  switch_cost(_metadata, getpid(), "a switch of two threads"));
 	EXPECT_EQ(0, child_end(&other));
+}
+
+/* A profile goes on while the threads of a program take turns. */
+TEST(a_switch_within_a_profile)
+{
+	static uint32_t outside;
+	struct profil_region region = overflow_bin(&outside, sizeof(outside));
+	double without, with;
+
+	/* Bring up the clock */
+	ASSERT_EQ(0, set_regions(&region, 1, sizeof(outside), SECOND, 0));
+	EXPECT_OK(profil_stop(NULL, NULL, 0));
+	switch_ns();
+	without = switch_ns();
+	ASSERT_EQ(0, set_regions(&region, 1, sizeof(outside), SECOND, 0));
+	switch_ns();
+	with = switch_ns();
+	EXPECT_OK(profil_stop(NULL, NULL, 0));
+	TH_LOG("%.0f instructions, %+.0f", without / 2, (with - without) / 2);
+	EXPECT_GT(130 * slack(), (with - without) / 2);
 }
 
 /* --- waits that have a tick */
