@@ -101,8 +101,17 @@ static bool profil_publish(struct profil_ctx *ctx,
 	ok = !ctx->is_dead;
 	*old = rcu_replace_pointer(ctx->session, ok ? session : NULL,
 				   lockdep_is_held(&ctx->publish));
+	ctx->may_count |= ok && session;
 	spin_unlock(&ctx->publish);
 	return ok;
+}
+
+/* No session is published, and a refresh has followed. */
+static void profil_set_quiet(struct profil_ctx *ctx)
+{
+	spin_lock(&ctx->publish);
+	ctx->may_count = false;
+	spin_unlock(&ctx->publish);
 }
 
 /* One more context of a user. */
@@ -123,14 +132,17 @@ static void profil_ctx_end(struct profil_ctx *ctx)
 {
 	struct profil_session *session;
 	struct mm_struct *mm = ctx->mm;
+	bool may_count;
 
 	spin_lock(&ctx->publish);
 	WRITE_ONCE(ctx->is_dead, true);
 	session = rcu_replace_pointer(ctx->session, NULL,
 				      lockdep_is_held(&ctx->publish));
+	may_count = ctx->may_count;
 	spin_unlock(&ctx->publish);
 
-	profil_clock_refresh(mm);
+	if (may_count)
+		profil_clock_refresh(mm);
 	profil_ctx_remove(ctx);
 	if (session) {
 		/* By exec or exit, unlike munmap(): these ticks are the last */
@@ -186,6 +198,7 @@ static struct profil_ctx *profil_inherit(const struct profil_session *parent,
 		goto free;
 
 	RCU_INIT_POINTER(ctx->session, session);
+	ctx->may_count = true;
 	ctx->nr_anchors = 1;
 	ctx->anchor = vma->vm_start;
 	if (profil_ctx_add(ctx))
@@ -433,7 +446,9 @@ void profil_ctx_replace(struct profil_ctx *ctx, struct profil_session *session)
 	lockdep_assert_held(&ctx->lock);
 	published = profil_publish(ctx, session, &old);
 	profil_clock_refresh(ctx->mm);
-	if (session && !published)
+	if (!session)
+		profil_set_quiet(ctx);
+	else if (!published)
 		profil_session_put(session);
 	if (!old)
 		return;

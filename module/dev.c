@@ -240,7 +240,7 @@ static int profil_report_begin(struct profil_report *report,
 	return -ENOMEM;
 }
 
-/* Can be called again, for newer numbers. */
+/* Can be called again. The numbers are as of the last refresh. */
 static int profil_report_put(const struct profil_report *report,
 			     const struct profil_status *asked, void __user *to)
 {
@@ -248,7 +248,6 @@ static int profil_report_put(const struct profil_report *report,
 	struct profil_status status = { 0 };
 
 	if (session) {
-		profil_clock_refresh(session->mm);
 		profil_flush_begin(session);
 		profil_session_read(session, &status, report->regions,
 				    report->nr);
@@ -272,6 +271,8 @@ static int profil_status(struct file *file, union profil_argument *argument,
 	err = profil_report_begin(&report, &argument->status);
 	if (err)
 		return err;
+	if (report.session)
+		profil_clock_refresh(report.session->mm);
 	err = profil_report_put(&report, &argument->status, to);
 	profil_report_end(&report);
 	return err;
@@ -388,6 +389,7 @@ static int profil_watch(struct file *file, union profil_argument *argument,
 	return err;
 }
 
+/* As profil_report_put(). */
 static int profil_watch_report(struct profil_watcher *watcher,
 			       const union profil_argument *argument,
 			       void __user *to)
@@ -407,7 +409,11 @@ static int profil_watch_report(struct profil_watcher *watcher,
 static int profil_watch_status(struct file *file,
 			       union profil_argument *argument, void __user *to)
 {
-	return profil_watch_report(profil_file_watcher(file), argument, to);
+	struct profil_watcher *watcher = profil_file_watcher(file);
+
+	if (watcher)
+		profil_clock_refresh_watch(watcher);
+	return profil_watch_report(watcher, argument, to);
 }
 
 /* The status is written before the stop as well, as that of a profile. */
@@ -442,7 +448,10 @@ static int profil_watch_request_collect(struct file *file,
 	if (!watcher || err)
 		return err;
 	err = profil_watch_collect(watcher);
-	return err || !to ? err : profil_watch_report(watcher, argument, to);
+	if (err || !to)
+		return err;
+	profil_clock_refresh_watch(watcher);
+	return profil_watch_report(watcher, argument, to);
 }
 
 static int profil_watch_request_unwind(struct file *file,

@@ -412,8 +412,9 @@ void profil_flush_exit(struct profil_session *session);
  * @refs: one for the anchor, one for each caller that uses it
  * @lock: serializes the requests of an address space
  * @maker: the task that is mapping the anchor now; under mmap_lock
- * @publish: protects @session and @is_dead
+ * @publish: protects @session, @is_dead and @may_count
  * @is_dead: the anchor has gone, or never came; nothing starts here any more
+ * @may_count: a CPU may have an interval of @session or of one that it replaced
  * @nr_anchors: 1, or 2 while mremap() moves it; under mmap_lock
  * @anchor: address of the anchor; under mmap_lock
  * @old_anchor: where it was before mremap(); under mmap_lock
@@ -429,6 +430,7 @@ struct profil_ctx {
 	struct task_struct *maker;
 	spinlock_t publish;
 	bool is_dead;
+	bool may_count;
 	unsigned int nr_anchors;
 	unsigned long anchor;
 	unsigned long old_anchor;

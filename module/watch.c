@@ -156,8 +156,8 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 
 	was_on = xchg(&watcher->sink.state, PROFIL_STATE_OFF) ==
 		 PROFIL_STATE_ON;
-	profil_clock_refresh_watch(watcher);
 	if (was_on) {
+		profil_clock_refresh_watch(watcher);
 		now = ktime_get_ns();
 		/* What a killed caller has not collected has no chain */
 		if (collect && profil_watcher_is_wall(watcher))
@@ -291,7 +291,7 @@ int profil_watch_collect(struct profil_watcher *watcher)
 
 /**
  * profil_watch_read() - the stats
- * @watcher: the watch
+ * @watcher: the watch; its CPU time is read as of the last refresh
  * @status: gets all but its size
  *
  * Each tick is added to one number only, and the sum is made of what is read
@@ -307,7 +307,6 @@ u32 profil_watch_read(struct profil_watcher *watcher,
 	u32 named = smp_load_acquire(&watcher->named);
 	u32 i;
 
-	profil_clock_refresh_watch(watcher);
 	for (i = 0; i < nr; i++) {
 		const struct profil_watch_image *image = &watcher->images[i];
 
