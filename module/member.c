@@ -321,15 +321,20 @@ static bool profil_wide_update(struct profil_watcher *watcher,
 
 /* --- tracepoints */
 
-/* Is there a watch of many processes that a process may join? */
-static bool profil_is_wanted(struct task_struct *task)
+/*
+ * Is a process in a watch, or is there one of many processes that @child may join?
+ * One in a bucket with members of others takes no lock.
+ */
+static bool profil_is_wanted(struct task_struct *task,
+			     struct task_struct *child)
 {
 	struct profil_watcher *watcher;
-	bool wanted = false;
+	bool wanted;
 
 	rcu_read_lock();
+	wanted = profil_member_first(task->signal);
 	list_for_each_entry_rcu(watcher, &profil_wide, wide)
-		wanted = wanted || profil_is_target(watcher, task);
+		wanted = wanted || profil_is_target(watcher, child);
 	rcu_read_unlock();
 	return wanted;
 }
@@ -360,8 +365,7 @@ profil_follow(struct task_struct *task, struct task_struct *child,
 	 * profil_members_begin().
 	 */
 	smp_mb();
-	if (hlist_empty(profil_member_bucket(task->signal)) &&
-	    !profil_is_wanted(child))
+	if (!profil_is_wanted(task, child))
 		return false;
 	raw_spin_lock_irqsave(&profil_member_lock, flags);
 	rcu_read_lock();
@@ -557,13 +561,17 @@ void profil_members_free(struct task_struct *task)
 	struct profil_member *member;
 	unsigned long flags;
 
-	if (!thread_group_leader(task) ||
-	    hlist_empty(profil_member_bucket(task->signal)))
+	if (!thread_group_leader(task))
 		return;
-	raw_spin_lock_irqsave(&profil_member_lock, flags);
-	profil_for_each_member(member, task->signal)
-		profil_member_remove(member);
-	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+	/* The members of others that this walks may be removed meanwhile */
+	rcu_read_lock();
+	if (profil_member_first(task->signal)) {
+		raw_spin_lock_irqsave(&profil_member_lock, flags);
+		profil_for_each_member(member, task->signal)
+			profil_member_remove(member);
+		raw_spin_unlock_irqrestore(&profil_member_lock, flags);
+	}
+	rcu_read_unlock();
 }
 
 /* --- beginning and end */
