@@ -174,8 +174,6 @@ struct profil_callers {
  * @sink: slot, state and period
  * @id: no other watch has had it; never 0
  * @secrets: of the hashes in the table; odd, so that no bit of a key is lost
- * @refs: one for the open file, one for each member that has been removed and
- *	cannot be used again yet
  * @request: as it was granted
  * @wide: in profil_wide, unless the target is one process
  * @cred: of the caller
@@ -208,6 +206,8 @@ struct profil_callers {
  * @pending: ticks in deferred ones
  * @chains: see &struct profil_watch_status
  * @tables: the same
+ * @refs: one for the open file, one for each member that has been removed and
+ *	cannot be used again yet
  * @poll: wakes when @named grows
  * @seen: @named when the caller last got the stats
  * @ending: held while waits are collected, and at the end
@@ -230,7 +230,6 @@ struct profil_watcher {
 	struct profil_sink sink;
 	u64 id;
 	u64 secrets[3];
-	refcount_t refs;
 	struct profil_watch request;
 	struct list_head wide;
 	const struct cred *cred;
@@ -266,6 +265,7 @@ struct profil_watcher {
 	atomic64_t pending;
 	atomic64_t chains[PROFIL_CHAIN_ENDS];
 	atomic_t tables;
+	refcount_t refs;
 	wait_queue_head_t poll;
 	u32 seen;
 	struct mutex ending;
