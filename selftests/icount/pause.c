@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pause.c - whoever loads a large table of callers lets others run meanwhile
+ * pause.c - others run while a large table of callers is loaded
  *
  * A thread with a deadline each millisecond shares the only CPU with one that
  * loads a table twice, so that the second is compared with the first.
