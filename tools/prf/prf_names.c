@@ -103,6 +103,8 @@ static void take_functions(struct cursor *cursor, struct prf_names *names)
 		start += take(cursor);
 		size = take(cursor);
 		names->functions[i].start = start;
+		if (!size)
+			bad(cursor, "a function without a byte");
 		if (__builtin_add_overflow(start, size,
 					   &names->functions[i].end))
 			bad(cursor, "a function beyond the last address");

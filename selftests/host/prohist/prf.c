@@ -210,7 +210,7 @@ TEST_F(prf, names_have_a_limit)
 	ASSERT_NE(NULL, functions);
 	memset(name, 'x', sizeof(name) - 1);
 	for (i = 0; i < 1 << 20; i++)
-		functions[i].name = name;
+		functions[i] = (struct prf_function){ i, i + 1, name };
 	names.nr_functions = (256 << 10) + 256;
 	data = prf_names_pack(&names, 1, &size);
 	EXPECT_EQ(NULL, try_names(&self->prf, data, size));
@@ -221,6 +221,22 @@ TEST_F(prf, names_have_a_limit)
 		     try_names(&self->prf, data, size));
 	free(data);
 	free(functions);
+}
+
+TEST_F(prf, a_function_has_a_byte)
+{
+	struct prf_function function = { 0x1000, 0x1000, "none" };
+	struct prf_names names = { .nr_functions = 1, .functions = &function };
+	size_t size;
+	void *data = prf_names_pack(&names, 1, &size);
+
+	EXPECT_STREQ("a function without a byte",
+		     try_names(&self->prf, data, size));
+	free(data);
+	function.end++;
+	data = prf_names_pack(&names, 1, &size);
+	EXPECT_EQ(NULL, try_names(&self->prf, data, size));
+	free(data);
 }
 
 /* Calls inlined into each other, up to the limit and beyond */
