@@ -102,6 +102,9 @@ void print_buckets(const struct term *term, const struct prf *prf)
 		for (j = 0; j < exec->nr; j++) {
 			const struct prf_dso *dso = &exec->dsos[j];
 
+			/* MS-DOS counted no waits */
+			if (prf_state_of(dso) != PRF_ON_CPU)
+				continue;
 			if (dso->kind == PRF_ANONYMOUS)
 				high += prf_dso_ticks(dso);
 			else if (dso->kind == PRF_KERNEL_TEXT)

@@ -16,12 +16,6 @@ static const enum column_id plain[] = {
 	COLUMN_TICKS, COLUMN_PERCENT, COLUMN_BAR, COLUMN_NAME, COLUMN_END
 };
 
-/* Columns of programs: they may have ticks in any state */
-static const enum column_id with_states[] = {
-	COLUMN_TICKS, COLUMN_PERCENT, COLUMN_CPU, COLUMN_RUNNABLE,
-	COLUMN_BLOCKED, COLUMN_NAME, COLUMN_END
-};
-
 static const struct {
 	unsigned int key;
 	const char *name;
@@ -37,6 +31,10 @@ static void print_programs(const struct report *report)
 {
 	struct rows rows = rows_make(report->runs, report->nr, report->sum,
 				     ROW_COMM);
+	/* They may have ticks in any state */
+	enum column_id with_states[NR_COLUMNS] = {
+		COLUMN_TICKS, COLUMN_PERCENT
+	};
 	struct columns columns = {
 		.term = report->term,
 		.sum = report->sum,
@@ -44,8 +42,11 @@ static void print_programs(const struct report *report)
 		.name = "by program",
 		.most = report->sum->placed_ns,
 	};
+	enum column_id *id = columns_states(with_states + 2, report->sum);
 	size_t i;
 
+	*id++ = COLUMN_NAME;
+	*id = COLUMN_END;
 	if (rows.nr > 1) {
 		columns_heading(&columns, NULL);
 		for (i = 0; i < rows.nr && i < report->top; i++) {

@@ -124,6 +124,20 @@ check '--idle' prints "$head_idle
       5000  95.5 %  95.5 %    0.0 %     0.0 %    0.0 %   95.5 %  read [idle]
        100   1.9 %   1.9 %    0.0 %     0.0 %    1.9 %    0.0 %  read [blocked]
        134   2.6 %  (11 more)" --idle --top=2 "$dir/wall.prf"
+# Two programs
+idle_program()
+{
+	{
+		describe
+		printf 'image 102 0 0 0 0 /bin/other\n'
+		program 10000000
+		waits 9 50000000 idle 16 17 read
+		printf 'node 0 0 100 1\nnode 1 1 10 80\n'
+	} | "$dir/compose" "$dir/two.prf"
+	has <("$prohist" --idle "$dir/two.prf") \
+		'^ +81 +1\.5 % +0\.0 % +0\.0 % +0\.0 % +1\.5 %  other$'
+}
+check 'programs have a column for each state' idle_program
 states()
 {
 	prints "$head
@@ -497,6 +511,8 @@ hits()
 	"$prohist" "$dir/WALL.PRF" | awk '$2 == "hits" { print $1 }
 		$2 ~ /^0x/ { print $1 }' | xargs
 }
+check 'buckets: CPU time only' test \
+	"$("$prohist" --buckets --idle "$dir/wall.prf" | awk '$2 == "hits" { print $1 }' | xargs)" = '11 2 5'
 check 'MS-DOS: CPU time only' test "$(hits)" = '1 18 1 11 2 5'
 
 # --- comparisons
