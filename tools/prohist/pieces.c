@@ -69,52 +69,68 @@ static uint64_t nameless_bytes(const struct sum_dso *dso)
 	return bytes;
 }
 
-static struct sum_piece *add_piece(struct sum_dso *dso, size_t first,
-				   uint64_t nameless)
+static void look_up(struct sum_dso *dso, const struct sum_bucket *bucket,
+		    uint64_t nameless, struct symbol *symbol)
 {
-	const struct sum_bucket *bucket = &dso->buckets[first];
 	uint64_t address = nameless ? bucket->address & -nameless :
 				      bucket->address;
 	uint64_t bytes = nameless > bucket->bytes ? nameless : bucket->bytes;
-	struct sum_piece *piece;
-	struct symbol symbol;
 
-	if (symbols_find(&dso->symbols, address, bytes ?: 1, &symbol))
+	if (symbols_find(&dso->symbols, address, bytes ?: 1, symbol))
 		err(2, NULL);
+}
+
+static struct sum_piece *add_piece(struct sum_dso *dso, size_t first,
+				   const struct symbol *symbol,
+				   const struct inlines *inlines)
+{
+	struct sum_piece *piece;
+
 	dso->pieces = one_more(dso->pieces, dso->nr_pieces,
 			       sizeof(*piece));
 	piece = &dso->pieces[dso->nr_pieces++];
-	piece->name = symbol.name;
-	piece->start = symbol.start;
-	piece->end = symbol.end;
-	piece->label = NULL;
-	piece->ticks = 0;
-	piece->ns = 0;
-	piece->first = first;
-	piece->nr = 0;
+	*piece = (struct sum_piece){
+		.name = symbol->name,
+		.inlines = *inlines,
+		.start = symbol->start,
+		.end = symbol->end,
+		.until = symbol->until,
+		.first = first,
+	};
 	return piece;
 }
 
-/* Find the piece of a bucket; @piece is that of the bucket before, or NULL. */
+static bool is_of(const struct sum_piece *piece, const struct symbol *symbol)
+{
+	return piece->start == symbol->start && piece->end == symbol->end &&
+		!strcmp(piece->name, symbol->name);
+}
+
+/* Find the piece of a bucket; @last is that of the bucket before, or NULL. */
 static struct sum_piece *find_piece(struct sum_dso *dso,
-				    struct sum_piece *piece, size_t nr,
+				    struct sum_piece *last, size_t nr,
 				    uint64_t nameless, bool inlined)
 {
-	uint64_t address = dso->buckets[nr].address;
+	const struct sum_bucket *bucket = &dso->buckets[nr];
 	struct inlines inlines = {};
+	struct symbol symbol;
 
 	/* What is inlined at its start need not be what calls */
-	inlined &= dso->buckets[nr].bytes > 0;
-	if (inlined && symbols_inlines(&dso->symbols, address, &inlines))
+	inlined &= bucket->bytes > 0;
+	if (inlined && symbols_inlines(&dso->symbols, bucket->address,
+				       &inlines))
 		err(2, NULL);
-	if (piece && address < piece->end &&
-	    inlines.entry == piece->inlines.entry) {
-		inlines_free(&inlines);
-		return piece;
+	if (last && inlines.entry != last->inlines.entry)
+		last = NULL;
+	if (!last || bucket->address >= last->until) {
+		look_up(dso, bucket, nameless, &symbol);
+		if (!last || !is_of(last, &symbol))
+			return add_piece(dso, nr, &symbol, &inlines);
+		last->until = symbol.until;
+		free(symbol.name);
 	}
-	piece = add_piece(dso, nr, nameless);
-	piece->inlines = inlines;
-	return piece;
+	inlines_free(&inlines);
+	return last;
 }
 
 /**

@@ -57,6 +57,7 @@ struct sum_bucket {
  * @label: name of the innermost function, with those that it is inlined in
  * @start: its first address
  * @end: first address after it
+ * @until: see &struct symbol
  * @ticks: ticks in all of its buckets
  * @ns: their CPU time
  * @first: index of its first bucket
@@ -68,6 +69,7 @@ struct sum_piece {
 	char *label;
 	uint64_t start;
 	uint64_t end;
+	uint64_t until;
 	uint64_t ticks;
 	double ns;
 	size_t first;

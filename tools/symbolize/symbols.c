@@ -521,12 +521,13 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 	if (symtab_read(symbols->symtab))
 		return -1;
 	entry = symtab_find(symbols->symtab, address, &symbol->start,
-			    &symbol->end);
+			    &symbol->end, &symbol->until);
 	if (!entry) {
 		has_frame = !frames_find(symbols->frames, address, &start,
 					 &end);
 		entry = symtab_label(symbols->symtab, address, start,
 				     &symbol->start, &symbol->end);
+		symbol->until = symbol->end;
 	}
 	if (entry) {
 		name = symtab_name(symbols->symtab, entry);
@@ -539,6 +540,7 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 		symbol->end = end;
 	}
 	symtab_clip(symbols->symtab, address, &symbol->start, &symbol->end);
+	symbol->until = symbol->end;
 	return 0;
 }
 
@@ -553,6 +555,8 @@ static int find_stored(const struct symbols *symbols, uint64_t address,
 		return 0;
 	symbol->start = function->start;
 	symbol->end = function->end;
+	/* What is at the next address is known only if that was stored, too */
+	symbol->until = address;
 	if (!function->name[0])
 		return 0;
 	symbol->name = strdup(function->name);
@@ -585,6 +589,7 @@ static int find_name(const struct symbols *symbols, uint64_t address,
 	} else {
 		return 0;
 	}
+	symbol->until = symbol->end;
 	return symbol->name ? 0 : -1;
 }
 
@@ -597,6 +602,7 @@ int symbols_look_up(const struct symbols *symbols, uint64_t address,
 {
 	symbol->start = address;
 	symbol->end = address + bytes;
+	symbol->until = symbol->end;
 	symbol->name = NULL;
 	if (symbols->module && find_in_file(symbols, address, symbol))
 		return -1;

@@ -49,11 +49,14 @@ struct symbols {
  *	symbols_look_up()
  * @start: first link-time address
  * @end: first address after it
+ * @until: from the address that was looked up to before this one, the function is
+ *	the same
  */
 struct symbol {
 	char *name;
 	uint64_t start;
 	uint64_t end;
+	uint64_t until;
 };
 
 /**

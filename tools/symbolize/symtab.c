@@ -202,23 +202,31 @@ static bool is_better(const struct symtab_entry *a,
  * @address: link-time address
  * @start: receives the first address of the symbol
  * @end: receives the first address after it
+ * @until: receives the first address after @address where another symbol is better
  *
  * Return: the symbol, for symtab_name(), or NULL if there is none.
  */
 struct symtab_entry *symtab_find(const struct symtab *symtab, uint64_t address,
-				 uint64_t *start, uint64_t *end)
+				 uint64_t *start, uint64_t *end,
+				 uint64_t *until)
 {
 	struct symtab_entry *entries = symtab->entries, *best = NULL;
-	size_t i = count_until(symtab, address);
+	size_t next = count_until(symtab, address), i = next;
 
 	while (i-- && entries[i].reach > address)
 		if (entries[i].is_sized && entries[i].end > address &&
 		    (!best || is_better(&entries[i], best)))
 			best = &entries[i];
-	if (best) {
-		*start = best->start;
-		*end = best->end;
-	}
+	if (!best)
+		return NULL;
+	*start = best->start;
+	*end = best->end;
+	while (next < symtab->nr && entries[next].start < best->end &&
+	       !(entries[next].is_sized && is_better(&entries[next], best)))
+		next++;
+	*until = best->end;
+	if (next < symtab->nr && entries[next].start < best->end)
+		*until = entries[next].start;
 	return best;
 }
 

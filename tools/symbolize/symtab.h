@@ -13,7 +13,8 @@ struct symtab_entry;
 struct symtab *symtab_new(struct Dwfl_Module *module, uint64_t bias);
 int symtab_read(struct symtab *symtab);
 struct symtab_entry *symtab_find(const struct symtab *symtab, uint64_t address,
-				 uint64_t *start, uint64_t *end);
+				 uint64_t *start, uint64_t *end,
+				 uint64_t *until);
 struct symtab_entry *symtab_label(const struct symtab *symtab, uint64_t address,
 				  uint64_t first, uint64_t *start,
 				  uint64_t *end);

@@ -103,6 +103,17 @@ check 'of several symbols, the global one' prefers 0 bare_outer
 check 'not a local one in it' prefers 8 bare_outer
 check 'but the nearest global one' prefers 16 inner_global
 check 'and the outer one behind that' prefers 24 bare_outer
+# Also beside ticks of the outer one
+"$dir/synthesize" "$dir/i.prf" "${described[@]:0:4}" \
+	"$(printf '%x' $((16#$outer)))" 30 "$(printf '%x' $((16#$outer + 8)))" 3 \
+	"$(printf '%x' $((16#$outer + 16)))" 20 \
+	"$(printf '%x' $((16#$outer + 20)))" 1 \
+	"$(printf '%x' $((16#$outer + 24)))" 7
+"$prohist" "$dir/i.prf" > "$dir/i.txt"
+check 'an outer function has what is around an inner one' \
+	has "$dir/i.txt" ' 40 .* bare_outer \(libbare.so\)$'
+check 'and the inner one its own' \
+	has "$dir/i.txt" ' 21 .* inner_global \(libbare.so\)$'
 outer=$(offset "$bare" unsized_one)
 check 'without a size, the nearest one before' prefers 0 unsized_one
 check 'but no label in a function' prefers 20 unsized_one
