@@ -54,6 +54,21 @@ mappings()
 	done
 }
 check 'mappings, with build-ids' mappings
+# A segment need not begin where its page does, as those of lld do
+unaligned()
+{
+	{
+		printf 'run 1000000 x\nimage 1 0 0 0 0 x\n'
+		printf 'object 1 400000 1000 2000 256 01 /gone/lld\n'
+		printf 'bucket a00 3\nbucket f00 4\n'
+		echo 'stored 1ac0 1000 2ac0 2b00 2c00 work'
+	} | "$dir/compose" "$dir/lld.prf" &&
+		"$prohist" --format=pprof -o "$dir/lld.pb.gz" "$dir/lld.prf" &&
+		go tool pprof -raw "$dir/lld.pb.gz" > "$dir/lld.txt" 2> /dev/null &&
+		has "$dir/lld.txt" '^1: 0x2000/0x4000/0x1000 /gone/lld' &&
+		has "$dir/lld.txt" '^ +[0-9]+: 0x2a00 M=1 '
+}
+check 'a segment that begins within a page' unaligned
 check 'the command' has "$dir/raw.txt" '^Comment: whole --of it$'
 check 'the period, on average' has "$dir/raw.txt" '^Period: 10001[0-9][0-9]$'
 check 'how long it took' has "$dir/raw.txt" '^Duration: 6s?'
