@@ -144,7 +144,8 @@ static void add_names(struct sum_dso *dso, const struct prf *run,
 	bool known = symbols_known(&dso->symbols);
 	size_t i;
 
-	symbols_date(&dso->symbols, mapping, run->start_unix_ns);
+	symbols_date(&dso->symbols, mapping, run->start_unix_ns,
+		     !dso->nr_buckets);
 	if (symbols_add(&dso->symbols, mapping))
 		err(2, NULL);
 	if (!symbols_known(&dso->symbols)) {

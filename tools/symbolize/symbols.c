@@ -264,18 +264,19 @@ int symbols_open(struct symbols *symbols, const char *path,
  * @symbols: symbols of the DSO
  * @dso: a mapping of the DSO; the first one, if it has names
  * @start_ns: start of the run that it has ticks of, since the epoch
+ * @replaceable: no address of the file is in use yet
  *
  * Without a build ID, only the time of its last change can tell: that of the
  * inode, as package managers and cp -p set that of the contents. The profile's
  * own names are better than such a file.
  */
 void symbols_date(struct symbols *symbols, const struct prf_dso *dso,
-		  uint64_t start_ns)
+		  uint64_t start_ns, bool replaceable)
 {
 	if (symbols->changed_ns <= start_ns)
 		return;
 	symbols->problem = "cannot tell whether the file is the same: no build-id, and changed since the run";
-	if (!dso->names || symbols->stored.nr)
+	if (!dso->names || !replaceable)
 		return;
 	symbols->no_file = symbols->problem;
 	symbols->module = NULL;

@@ -74,7 +74,7 @@ struct place {
 int symbols_open(struct symbols *symbols, const char *path,
 		 const struct prf_dso *dso);
 void symbols_date(struct symbols *symbols, const struct prf_dso *dso,
-		  uint64_t start_ns);
+		  uint64_t start_ns, bool replaceable);
 int symbols_add(struct symbols *symbols, const struct prf_dso *dso);
 int symbols_sort(struct symbols *symbols);
 void symbols_close(struct symbols *symbols);

@@ -18,7 +18,8 @@
  * "chains" says how the chains of so many ticks ended; without it, chains are
  * complete, or cut for lack of a table. "sites" says that callers are call sites.
  * "wall" says that ticks fell while threads did not run, too; "waited" replaces the
- * sums of these of the exec before it.
+ * sums of these of the exec before it. "stored" is what profil found in the file of
+ * the DSO before it: a segment, and a function that has the bucket at its start.
  *
  *	run PERIOD-NS COMMAND
  *	host CPUS ONLINE NAME RELEASE MACHINE
@@ -32,6 +33,7 @@
  *	unplaced COARSE UNRESOLVED
  *	clipped TICKS
  *	function START END NAME
+ *	stored OFFSET SIZE ADDRESS START END NAME
  *	unreached PATH REASON
  *	node CALLER DSO OFFSET COUNT [BELOW]
  *	chains END TICKS
@@ -148,6 +150,38 @@ static void make_function(struct prf_exec *exec, const char *line)
 	    sscanf(line, "function %" SCNx64 " %" SCNx64 " %[^\n]", &start,
 		   &end, name) != 3 ||
 	    prf_add_symbol(&exec->dsos[exec->nr - 1], start, end, name))
+		bad(line);
+}
+
+static void make_stored(struct prf *prf, const char *line)
+{
+	struct prf_segment segment;
+	struct prf_function function;
+	struct prf_spot spot = { 0 };
+	uint32_t position = 0;
+	struct prf_names names = {
+		.nr_dsos = 1, .dsos = &position,
+		.nr_segments = 1, .segments = &segment,
+		.nr_functions = 1, .functions = &function,
+		.nr_spots = 1, .spots = &spot,
+	};
+	char name[LINE];
+	size_t size, i;
+	void *data;
+
+	if (sscanf(line, "stored %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNx64 " %[^\n]", &segment.offset, &segment.size,
+		   &segment.address, &function.start, &function.end,
+		   name) != 6)
+		bad(line);
+	for (i = 0; i < prf->nr; i++)
+		position += prf->execs[i].nr;
+	if (!position--)
+		bad(line);
+	function.name = name;
+	spot.address = function.start;
+	data = made(prf_names_pack(&names, 1, &size));
+	if (prf_add_names(prf, data, size))
 		bad(line);
 }
 
@@ -275,6 +309,8 @@ static void make_line(struct prf *prf, const char *line)
 		make_clipped(exec, line);
 	else if (!strncmp(line, "function ", 9))
 		make_function(exec, line);
+	else if (!strncmp(line, "stored ", 7))
+		make_stored(prf, line);
 	else if (!strncmp(line, "unreached ", 10))
 		make_unreached(prf, line);
 	else if (!strncmp(line, "node ", 5))

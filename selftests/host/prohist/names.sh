@@ -67,6 +67,31 @@ check 'they are gone' lacks "$dir/h.txt" alpha
 "$prohist" --debuginfo-path="$dir/debug" "$dir/g.prf" > "$dir/h.txt"
 check 'symbols by build-id' has "$dir/h.txt" ' 600 .* alpha \(apart\)'
 
+# The file stays if addresses of it are in use before the first names are read
+use_file_first()
+{
+	printf 'run 1000000 x\n'
+	for _ in 1 2; do
+		printf 'image %d 0 0 0 0 x\nobject 1 400000 %x %x 1 - %s\n' 7 \
+			"$pgoff" "$size" "$dir/unnumbered"
+		printf 'bucket %s 20\nbucket %s 10\n' "$(offset "$known" alpha)" \
+			"$(offset "$known" beta)"
+	done
+	echo 'stored 0 100000 7000000 7001000 7001010 gamma'
+}
+use_file_first | "$dir/compose" "$dir/g.prf"
+"$prohist" --symbol=alpha "$dir/g.prf" > "$dir/g.txt"
+check 'a file is not given up for names that come later' \
+	has "$dir/g.txt" ' 40 .* alpha '
+check 'and that it may be another one is said' has "$dir/g.txt" 'cannot tell'
+
+# Ticks of two builds are no profile of either
+ID=00112233 make "$dir/e.prf" "$dir/unnumbered" 600 300 85
+ID=44556677 make "$dir/g.prf" "$dir/unnumbered" 600 300 85
+"$prohist" --format=gmon "$dir/e.prf" "$dir/g.prf" 2> "$dir/g.said" > "$dir/g.out"
+check 'status of two builds' test $? = 2
+check 'it is said' has "$dir/g.said" 'several builds of it have ticks'
+
 # A function known only from the exception table does not extend over functions
 # with symbols
 bare=$dir/libbare.so
