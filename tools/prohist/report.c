@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "prohist/report.h"
 
@@ -15,13 +16,7 @@ static const struct prf_dso *find_program(const struct sum *sum)
 		sum->dsos[0].mapping : NULL;
 }
 
-/**
- * report_dso() - find the DSO for a format that prints only one
- *
- * Return: the DSO named by --dso, or the program with the most ticks; NULL after
- * reporting the error.
- */
-const struct prf_dso *report_dso(const struct report *report)
+static const struct prf_dso *find_dso(const struct report *report)
 {
 	const struct prf_dso *dso;
 
@@ -37,6 +32,38 @@ const struct prf_dso *report_dso(const struct report *report)
 			  "ambiguous; give more of the path" :
 			  "no such DSO; --sort=dso lists those with ticks");
 	return dso;
+}
+
+/* Has a file of the same path, but of another build, ticks? */
+static bool has_other_build(const struct report *report,
+			    const struct prf_dso *dso)
+{
+	const struct prf_dso *other;
+	struct prf_at at = {};
+
+	while ((other = prf_next(report->runs, report->nr, &at)))
+		if (other->nr && other->build_id_len && dso->build_id_len &&
+		    !strcmp(other->path, dso->path) &&
+		    !prf_same_dso(other, dso))
+			return true;
+	return false;
+}
+
+/**
+ * report_dso() - find the DSO for a format that prints only one
+ *
+ * Return: the DSO named by --dso, or the program with the most ticks; NULL after
+ * reporting the error.
+ */
+const struct prf_dso *report_dso(const struct report *report)
+{
+	const struct prf_dso *dso = find_dso(report);
+
+	if (!dso || !has_other_build(report, dso))
+		return dso;
+	term_warn("%s: several builds of it have ticks; give profiles of one of them",
+		  dso->path);
+	return NULL;
 }
 
 /* Returns why the symbols of a DSO cannot be used, or NULL. */
