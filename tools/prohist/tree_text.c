@@ -13,6 +13,7 @@
 #include "prohist/report.h"
 #include "prohist/suggest.h"
 #include "prohist/tree.h"
+#include "symbolize/demangle.h"
 
 /* Columns of indentation below a caller that called one function, or several */
 #define INDENT_ONE	1
@@ -44,12 +45,38 @@ static double find_least(const struct tree *tree, size_t top)
 	return least;
 }
 
+/*
+ * Choose the @top nodes with the most time; of those with as much as the last, the
+ * first ones, since a caller may have no more than what it called. @least: from
+ * find_least()
+ */
+static bool *choose(const struct tree *tree, size_t top, double least)
+{
+	bool *chosen = calloc(tree->nr, sizeof(*chosen));
+	uint32_t node = 0;
+	size_t i;
+
+	if (!chosen)
+		err(2, NULL);
+	for (i = 1; i < tree->nr; i++) {
+		chosen[i] = tree->nodes[i].total_ns > least;
+		top -= chosen[i];
+	}
+	while ((node = tree_next(tree, node)) && top)
+		if (!chosen[node] && tree->nodes[node].total_ns == least) {
+			chosen[node] = true;
+			top--;
+		}
+	return chosen;
+}
+
 /* Callees are sorted: is there a second one to print? */
-static bool has_several(const struct tree *tree, uint32_t caller, double least)
+static bool has_several(const struct tree *tree, uint32_t caller,
+			const bool *chosen)
 {
 	uint32_t second = tree->nodes[tree->nodes[caller].callee].next;
 
-	return second && tree->nodes[second].total_ns > least;
+	return second && chosen[second];
 }
 
 /* The states that a profile with waits has columns for: idle if there is any */
@@ -117,9 +144,9 @@ static void print_node(const struct term *term, const struct tree *tree,
 	putchar('\n');
 }
 
-/* Print the nodes with the most time. Returns how many were left out. */
+/* Print the nodes that are chosen. Returns how many are not. */
 static size_t print_nodes(const struct term *term, const struct tree *tree,
-			  double least, bool self)
+			  const bool *chosen, bool self)
 {
 	int *indents = calloc(tree->nr, sizeof(*indents));
 	uint32_t node = 0, caller;
@@ -128,14 +155,14 @@ static size_t print_nodes(const struct term *term, const struct tree *tree,
 	if (!indents)
 		err(2, NULL);
 	while ((node = tree_next(tree, node))) {
-		if (tree->nodes[node].total_ns <= least) {
+		if (!chosen[node]) {
 			left_out++;
 			continue;
 		}
 		caller = tree->nodes[node].caller;
 		if (caller)
 			indents[node] = indents[caller] +
-				(has_several(tree, caller, least) ?
+				(has_several(tree, caller, chosen) ?
 				 INDENT_SEVERAL : INDENT_ONE);
 		print_node(term, tree, node, indents[node], self);
 	}
@@ -147,11 +174,13 @@ static void print(const struct report *report, const struct tree *tree,
 		  const char *name, bool self)
 {
 	double least = find_least(tree, report->top);
+	bool *chosen = choose(tree, report->top, least);
 	size_t left_out;
 
 	print_summary(report->term, report->sum, report->stats);
 	print_heading(report, self ? "   total    self" : "   total", name);
-	left_out = print_nodes(report->term, tree, least, self);
+	left_out = print_nodes(report->term, tree, chosen, self);
+	free(chosen);
 	if (left_out)
 		printf("%zu frames with %.1f %% or less are not shown; --top=0 shows all\n",
 		       left_out, sum_percent(report->sum, least));
@@ -184,12 +213,18 @@ static int print_part(const struct report *report, const char *name,
 		      void (*make)(struct tree *tree, const struct tree *from,
 				   const char *name), bool self)
 {
+	char *wanted = demangle(report->function);
 	struct tree tree, part;
 	int result = 0;
 
-	if (make_tree(report, &tree))
+	if (!wanted)
+		err(2, NULL);
+	if (make_tree(report, &tree)) {
+		free(wanted);
 		return -1;
-	make(&part, &tree, report->function);
+	}
+	make(&part, &tree, wanted);
+	free(wanted);
 	if (part.nr > 1) {
 		print(report, &part, name, self);
 	} else {

@@ -137,6 +137,31 @@ check '--tree leaves out what has least time, and says so' prints \
   26.5 %   0.0 %  [unknown callers]
 8 frames with 20.6 % or less are not shown; --top=0 shows all' \
 	--tree --top=3 "$dir/chains.prf"
+same_callers()
+{
+	sed 's/ sort$/ outer::inner(int)/' <(describe 1000000) |
+		"$dir/compose" "$dir/mangled.prf" &&
+		diff <("$prohist" --callers='outer::inner' "$dir/mangled.prf") \
+			<("$prohist" --callers=_ZN5outer5innerEi "$dir/mangled.prf")
+}
+
+# Each frame has the same time
+{
+	printf 'run 1000000 deep\nimage 1 0 0 0 0 /bin/deep\n'
+	printf 'object 1 10000000 0 10000 4 - /gone/deep\n'
+	for ((i = 0; i < 8; i++)); do
+		printf 'function %x %x f%d\n' $((256 * i)) $((256 * i + 256)) $i
+	done
+	for ((i = 0; i < 8; i++)); do
+		printf 'node %d 0 %x %d\n' $i $((256 * i)) $((i == 7 ? 10 : 0))
+	done
+} | "$dir/compose" "$dir/deep.prf"
+check '--tree shows the outermost of frames with equal time' prints \
+	' 100.0 %   0.0 %  f0 (deep)
+ 100.0 %   0.0 %   f1 (deep)
+ 100.0 %   0.0 %    f2 (deep)
+5 frames with 100.0 % or less are not shown; --top=0 shows all' \
+	--tree --top=3 "$dir/deep.prf"
 check '--callers' prints '  14.7 %  sort (lib.so)
   10.3 %    work (prog)
   10.3 %     work (prog)
