@@ -76,6 +76,23 @@ static int select_ticks(const struct options *options, struct runs *runs)
 	return result;
 }
 
+/* Does --fields name a column that the rows have no numbers for? */
+static int check_fields(const struct report *report)
+{
+	unsigned int by = report->keys ?: ROW_SYMBOL | ROW_DSO;
+	const enum column_id *id = report->fields;
+
+	while (id && *id != COLUMN_END && *id != COLUMN_TOTAL)
+		id++;
+	if (!id || *id == COLUMN_END || !(by & (ROW_SYMBOL | ROW_DSO)) ||
+	    rows_have_totals(report->sum, by))
+		return 0;
+	term_warn(report->sum->chains ?
+		  "--fields=total: functions have totals in all programs together only; sort by nothing else" :
+		  "--fields=total: there are no chains of callers in the profile");
+	return -1;
+}
+
 static int print_added(const struct term *term, const struct options *options,
 		       const struct runs *runs)
 {
@@ -98,7 +115,7 @@ static int print_added(const struct term *term, const struct options *options,
 	int result;
 
 	sum_runs(&sum, runs->list, runs->nr, options->inlined);
-	result = options->format->print(&report);
+	result = check_fields(&report) ?: options->format->print(&report);
 	if (!result && options->format->flags & FORMAT_FOREIGN)
 		say_missing(&sum);
 	if (!result && !sum.callers && sum.chains &&

@@ -178,6 +178,11 @@ fails()
 }
 check 'a function that is not there' fails "no function 'sortt' has ticks; there is 'sort'$" \
 	--callers=sortt "$dir/chains.prf"
+check 'no totals without chains' fails '--fields=total: there are no chains of callers' \
+	--fields=percent,total,symbol "$dir/flat.prf"
+check 'nor of the functions of a program' fails '--fields=total: .* sort by nothing else$' \
+	--fields=comm,symbol,total --format=csv "$dir/chains.prf"
+check '--callers with a mangled name' same_callers
 check 'no chains' fails 'there are no chains of callers in the profile$' \
 	--tree "$dir/flat.prf"
 check 'one view at a time' fails '.* are mutually exclusive$' \
