@@ -414,6 +414,13 @@ static int write_sides(const struct html *html, FILE *out,
 	return result;
 }
 
+static bool is_same_dso(const struct html_function *a,
+			const struct html_function *b)
+{
+	return a->path && b->path ? !strcmp(a->path, b->path) :
+		!strcmp(a->change.dso, b->change.dso);
+}
+
 /* Find the number of the listing of the function that one is inlined in, or 0. */
 static size_t find_listing(const struct html *html, size_t i)
 {
@@ -424,7 +431,7 @@ static size_t find_listing(const struct html *html, size_t i)
 		const struct html_function *other = &html->functions[j];
 
 		if (!strcmp(other->outer, function->outer) &&
-		    !strcmp(other->change.dso, function->change.dso))
+		    is_same_dso(other, function))
 			return other->listing;
 	}
 	return 0;
