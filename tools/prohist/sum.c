@@ -633,7 +633,8 @@ double sum_weight(const struct sum *sum)
  */
 uint64_t sum_scaled(const struct sum *sum, double ns)
 {
-	return llround(ns / sum->placed_ns * sum->placed);
+	return sum->placed_ns > 0 ?
+		llround(ns / sum->placed_ns * sum->placed) : 0;
 }
 
 /** sum_percent() - share of the CPU time of all ticks placed, in percent */
@@ -654,7 +655,7 @@ double sum_error(const struct sum *sum, double ns)
 	double untimed = untimed_beside(sum, sum->placed_ns);
 	double error = 0;
 
-	if (untimed > SUM_UNTIMED)
+	if (sum_untimed(sum) > SUM_UNTIMED)
 		error = untimed * fmax(share, 1 - share);
 	if (sum->placed)
 		error += 1.96 * sqrt(fmax(share * (1 - share), 0) /
