@@ -254,7 +254,8 @@ TEST_F(works, those_that_cannot_begin_are_few)
 	TH_LOG("%.0f works in a second, %llu hurried%s", works / seconds,
 	       (unsigned long long)kicks,
 	       stage->is_punched ? ", and the hole is there" : "");
-	EXPECT_LT(0, works);
+	/* On a busy host, the hole may be there before the first second is over */
+	EXPECT_TRUE(works || stage->is_punched);
 	EXPECT_GT(3000, works / seconds);
 	EXPECT_GT(HALF, kicks);
 	EXPECT_EQ(0, write_file(INSTANCE "/events/works/enable", "0"));
