@@ -157,7 +157,7 @@ static void stand_back(void)
 
 /* In the child: collect the names, and write them to the pipe. */
 static void __attribute__((noreturn))
-collect(const struct prf *prf, const bool *chosen, uid_t uid,
+collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	const struct keep_limits *limits, int output)
 {
 	char *data;
@@ -173,7 +173,7 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid,
 	limit_memory(limits->bytes);
 	file_survive_cuts();
 	debug_file_fetch(false);
-	data = collect_names(prf, chosen, limits->functions_only, &size);
+	data = collect_names(prf, chosen, limits->functions_only, room, &size);
 	if (!data)
 		_exit(1);
 	for (; size; data += done, size -= done) {
@@ -193,16 +193,19 @@ static bool wait_until(const struct session *session, int fd, uint64_t end_ns)
 		session_poll(session, &poll_fd, 1, (end_ns - now) / 1000000 + 1) > 0;
 }
 
-/* Read what the child writes. Returns NULL if it does not end in time. */
+/*
+ * Read what the child writes, up to a byte more than there is room for. Returns NULL
+ * if it does not end in time.
+ */
 static char *receive(const struct session *session, int input, uint64_t end_ns,
-		     size_t *size)
+		     size_t room, size_t *size)
 {
-	char *data = malloc(PRF_NAMES_MOST);
+	char *data = malloc(room + 1);
 	ssize_t got;
 
 	for (*size = 0; data && wait_until(session, input, end_ns);
 	     *size += got) {
-		got = read(input, data + *size, PRF_NAMES_MOST - *size);
+		got = read(input, data + *size, room + 1 - *size);
 		if (!got)
 			return data;
 		if (got < 0)
@@ -214,8 +217,8 @@ static char *receive(const struct session *session, int input, uint64_t end_ns,
 
 /* Returns why the child has no names, or NULL. */
 static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
-			 const struct keep_limits *limits, int *input,
-			 pid_t *pid)
+			 size_t room, const struct keep_limits *limits,
+			 int *input, pid_t *pid)
 {
 	int ends[2];
 
@@ -223,7 +226,7 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 		return strerror(errno);
 	*pid = fork();
 	if (!*pid)
-		collect(prf, chosen, uid, limits, ends[1]);
+		collect(prf, chosen, uid, room, limits, ends[1]);
 	close(ends[1]);
 	*input = ends[0];
 	if (*pid > 0)
@@ -232,29 +235,42 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 	return strerror(errno);
 }
 
+/* The names of all readers together have a limit */
+static size_t room_in(const struct prf *prf)
+{
+	size_t room = PRF_NAMES_MOST, i;
+
+	for (i = 0; i < prf->nr_blocks; i++)
+		room -= prf->blocks[i].size;
+	return room;
+}
+
 static const char *keep(const struct session *session, struct prf *prf,
 			const bool *chosen, uid_t uid,
 			const struct keep_limits *limits, uint64_t end_ns)
 {
+	size_t room = room_in(prf), size;
 	const char *problem;
 	int input = -1, status;
 	pid_t pid = -1;
-	size_t size;
 	char *data;
 
-	problem = start(prf, chosen, uid, limits, &input, &pid);
+	problem = start(prf, chosen, uid, room, limits, &input, &pid);
 	if (problem)
 		return problem;
-	data = receive(session, input, end_ns, &size);
+	data = receive(session, input, end_ns, room, &size);
 	close(input);
 	/* What has closed the pipe without having ended must not go on either */
 	kill(pid, SIGKILL);
-	if (waitpid(pid, &status, 0) < 0 || !data || status || !size) {
-		free(data);
-		return data ? "the process that reads them failed" :
-			      "it took too long to read them";
-	}
-	return prf_add_names(prf, data, size);
+	if (waitpid(pid, &status, 0) < 0)
+		status = -1;
+	problem = !data ? "it took too long to read them" :
+		size > room ? "more names than a profile can have" :
+		status || !size ? "the process that reads them failed" : NULL;
+	if (!problem)
+		return prf_add_names(prf, data, size);
+	free(data);
+	return problem;
 }
 
 static const char *keep_each(const struct session *session, struct prf *prf,
@@ -262,13 +278,17 @@ static const char *keep_each(const struct session *session, struct prf *prf,
 			     struct readers *readers)
 {
 	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
-	const char *problem = chosen ? NULL : strerror(ENOMEM);
+	const char *problem = NULL, *failed;
 	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL;
 	uid_t uid;
 
-	while (!problem &&
-	       (uid = take_reader(readers, chosen)) != NO_READER)
-		problem = keep(session, prf, chosen, uid, limits, end_ns);
+	if (!chosen)
+		return strerror(ENOMEM);
+	/* What one user's files do costs others no names */
+	while ((uid = take_reader(readers, chosen)) != NO_READER) {
+		failed = keep(session, prf, chosen, uid, limits, end_ns);
+		problem = problem ?: failed;
+	}
 	free(chosen);
 	return problem;
 }
@@ -308,6 +328,6 @@ void keep_names(const struct session *session, struct prf *prf)
 		return;
 	problem = keep_within(session, prf, &at_end);
 	if (problem)
-		term_warn("names of functions are not in the profile: %s",
-			  problem);
+		term_warn("names of %sfunctions are not in the profile: %s",
+			  prf->nr_blocks ? "some " : "", problem);
 }

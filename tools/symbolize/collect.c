@@ -392,7 +392,8 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 }
 
 /* Pack the names of all DSOs; without source lines if they are too large. */
-static void *pack(struct collector *collectors, size_t nr, size_t *size)
+static void *pack(struct collector *collectors, size_t nr, size_t most,
+		  size_t *size)
 {
 	struct prf_names *names = calloc(nr + 1, sizeof(*names));
 	size_t i, j, used = 0;
@@ -404,7 +405,7 @@ static void *pack(struct collector *collectors, size_t nr, size_t *size)
 		if (collectors[i].nr_buckets)
 			names[used++] = collectors[i].names;
 	data = prf_names_pack(names, used, size);
-	if (data && *size > PRF_NAMES_MOST) {
+	if (data && *size > most) {
 		free(data);
 		for (i = 0; i < used; i++) {
 			names[i].nr_lines = names[i].nr_frames = 0;
@@ -422,6 +423,7 @@ static void *pack(struct collector *collectors, size_t nr, size_t *size)
  * @prf: the profile
  * @chosen: for each DSO of all execs, whether to collect its names
  * @functions_only: collect neither inlined calls nor source lines
+ * @most: size in bytes beyond which these are left out, too; the rest may be larger
  * @size: receives the size of the names, in bytes
  *
  * For a process that then ends: much memory is not freed.
@@ -430,7 +432,7 @@ static void *pack(struct collector *collectors, size_t nr, size_t *size)
  * memory.
  */
 void *collect_names(const struct prf *prf, const bool *chosen,
-		    bool functions_only, size_t *size)
+		    bool functions_only, size_t most, size_t *size)
 {
 	struct mappings mappings = {};
 	struct collector *collectors;
@@ -448,5 +450,5 @@ void *collect_names(const struct prf *prf, const bool *chosen,
 		if (!taken)
 			return NULL;
 	}
-	return pack(collectors, used, size);
+	return pack(collectors, used, most, size);
 }

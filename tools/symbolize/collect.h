@@ -10,6 +10,6 @@
 #include "prf/prf.h"
 
 void *collect_names(const struct prf *prf, const bool *chosen,
-		    bool functions_only, size_t *size);
+		    bool functions_only, size_t most, size_t *size);
 
 #endif /* COLLECT_H */

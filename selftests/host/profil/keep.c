@@ -42,9 +42,9 @@ static void *(*act)(size_t *size);
 static size_t *said;
 
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   bool functions_only, size_t *size);
+			   bool functions_only, size_t most, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   bool functions_only, size_t *size)
+			   bool functions_only, size_t most, size_t *size)
 {
 	++*said;
 	return act(size);
@@ -99,6 +99,25 @@ static void *write_nothing(size_t *size)
 {
 	*size = 0;
 	return calloc(1, 1);
+}
+
+/* A name that takes more than half of what a profile can have */
+static void *name_much(size_t *size)
+{
+	static char name[PRF_NAMES_MOST / 2 + 4096];
+	struct prf_function function = { 0, 16, name };
+	struct prf_names names = { .nr_functions = 1, .functions = &function };
+
+	memset(name, 'x', sizeof(name) - 1);
+	return prf_names_pack(&names, 1, size);
+}
+
+/* Of two users' files, those of one end the process that reads them. */
+#define HOSTILE_USER	12345
+
+static void *crash_or_name(size_t *size)
+{
+	return geteuid() == HOSTILE_USER ? crash(size) : name_much(size);
 }
 
 FIXTURE(keep)
@@ -185,6 +204,54 @@ TEST_F(keep, may_write_nothing)
 {
 	act = write_nothing;
 	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+/* Have a tick in a file of another user, too: root reads that on its own. */
+static int add_file(struct prf *prf, char *path)
+{
+	int fd = mkstemp(path);
+	struct prf_dso *dso = prf_add_dso(&prf->execs[0], path);
+
+	if (fd < 0 || !dso || fchown(fd, HOSTILE_USER, HOSTILE_USER))
+		return -1;
+	dso->kind = PRF_LIBRARY;
+	dso->start = 1 << 20;
+	dso->end = dso->start + 4096;
+	dso->bucket_bytes = 4;
+	return prf_add_bucket(dso, 0, 1) || close(fd) ? -1 : 0;
+}
+
+TEST_F(keep, costs_the_files_of_others_no_names)
+{
+	char path[] = "/tmp/profil-keep-XXXXXX";
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	self->session.target = TARGET_MACHINE;
+	ASSERT_EQ(0, add_file(&self->prf, path));
+	act = crash_or_name;
+	EXPECT_NE(NULL, keep_within(&self->session, &self->prf, &(struct keep_limits){
+			  .seconds = 600, .bytes = 1ULL << 30 }));
+	EXPECT_EQ(2, *said);
+	EXPECT_EQ(1, self->prf.nr_blocks);
+	unlink(path);
+}
+
+TEST_F(keep, has_a_limit_for_the_files_of_all_users)
+{
+	char path[] = "/tmp/profil-keep-XXXXXX";
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	self->session.target = TARGET_MACHINE;
+	ASSERT_EQ(0, add_file(&self->prf, path));
+	act = name_much;
+	EXPECT_STREQ("more names than a profile can have",
+		     keep_within(&self->session, &self->prf, &(struct keep_limits){
+			  .seconds = 600, .bytes = 1ULL << 30 }));
+	EXPECT_EQ(2, *said);
+	EXPECT_EQ(1, self->prf.nr_blocks);
+	unlink(path);
 }
 
 TEST_HARNESS_MAIN
