@@ -92,7 +92,8 @@ static bool parse(char *line, struct range *range)
 
 	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &range->start, &size,
 		   &name) < 2 || !name || !line[name] || !size ||
-	    __builtin_add_overflow(range->start, size, &range->end))
+	    __builtin_add_overflow(range->start, size, &range->end) ||
+	    range->end > INT64_MAX)
 		return false;
 	range->name = line + name;
 	range->module = NULL;

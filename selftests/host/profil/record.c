@@ -809,6 +809,8 @@ TEST(the_last_line_names_code)
 	EXPECT_NAMES("abc-d-e", "7f0000000000 10 a\n7f0000000010 10 b\n"
 		     "7f0000000020 10 c\nno line\n7f0000000040 1 d\n"
 		     "7f0000000060 ffffffffffffffff x\n7f0000000060 1 e\n");
+	/* A user has no code there */
+	EXPECT_NAMES("aa", "7f0000000000 20 a\n0 ffffffffffffffff x\n");
 	EXPECT_NAMES("---", "");
 }
 
