@@ -93,5 +93,6 @@ const struct range *kallsyms_find(const struct ranges *ranges,
 	size_t until = array_until(ranges->list, ranges->nr,
 				   sizeof(*ranges->list), address);
 
-	return until ? &ranges->list[until - 1] : NULL;
+	return until && ranges->list[until - 1].end > address ?
+		&ranges->list[until - 1] : NULL;
 }

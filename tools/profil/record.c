@@ -45,8 +45,8 @@
  * @images_before: those at the time of the one before
  * @nr_objects: number of objects
  * @objects: what their files say; path is NULL if that has not been read
- * @kernel: functions of the kernel, once they have been read
- * @has_kernel: they have been
+ * @kernel: functions of the kernel that there were when they were read last
+ * @has_kernel: they have been read in this record_add()
  * @cgroups: paths of the cgroups that there were when they were read last
  * @has_cgroups: they have been read in this record_add()
  */
@@ -552,13 +552,22 @@ static int finish_kernel_dso(struct record *record, struct prf_exec *exec,
 	return failed;
 }
 
-/* Read the list of functions once; without the right to, it is empty. */
-static int need_kernel(struct record *record)
+/*
+ * Find a function of the kernel. The list is read again, once for each record_add(),
+ * if it is not there: modules come and go. Without the right to read it, it is empty.
+ */
+static int find_kernel(struct record *record, uint64_t address,
+		       const struct range **range)
 {
-	if (record->has_kernel)
+	*range = kallsyms_find(&record->kernel, address);
+	if (*range || record->has_kernel)
 		return 0;
 	record->has_kernel = true;
-	return kallsyms_read(&record->kernel);
+	ranges_free(&record->kernel);
+	if (kallsyms_read(&record->kernel))
+		return -1;
+	*range = kallsyms_find(&record->kernel, address);
+	return 0;
 }
 
 /* Add the ticks of an image in the functions of the kernel. */
@@ -577,9 +586,10 @@ static int add_kernel(struct record *record, struct prf_exec *exec)
 			break;
 		bucket->dso = PRF_NODE_KERNEL;
 		/* Without the address, it is only known that it is the kernel */
-		if (bucket->offset && need_kernel(record))
+		range = NULL;
+		if (bucket->offset &&
+		    find_kernel(record, bucket->offset, &range))
 			return -1;
-		range = kallsyms_find(&record->kernel, bucket->offset);
 		if (!range)
 			continue;
 		dso = kernel_dso(record, exec, range->module);
@@ -800,6 +810,7 @@ int record_add(struct record *record, struct prf *prf)
 	record->prf = prf;
 	record->next = 0;
 	record->has_cgroups = false;
+	record->has_kernel = false;
 	forget_nameless(record);
 	if (!buckets_read(&record->buckets, record->session->user_only) &&
 	    !read_images(record) && !prepare_objects(record) &&

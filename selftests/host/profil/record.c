@@ -21,6 +21,9 @@
 
 /* The kernel has one function, wherever it is on this machine. */
 #define FUNCTION	0xffffffff81000000ULL
+#define MODULE		(FUNCTION + (1 << 20))
+
+static bool has_module;
 
 int __wrap_kallsyms_read(struct ranges *ranges);
 int __wrap_kallsyms_read(struct ranges *ranges)
@@ -30,8 +33,15 @@ int __wrap_kallsyms_read(struct ranges *ranges)
 		.end = FUNCTION + 64,
 		.name = "function",
 	};
+	const struct range late = {
+		.start = MODULE,
+		.end = MODULE + 64,
+		.name = "late",
+		.module = "module",
+	};
 
-	return ranges_add(ranges, &function);
+	return ranges_add(ranges, &function) ||
+		(has_module && ranges_add(ranges, &late)) ? -1 : 0;
 }
 
 /* Instead of the type of the file system, unless it is 0 */
@@ -118,6 +128,29 @@ TEST_F(record, a_tick_in_the_kernel_between_both)
 	ASSERT_EQ(1, prf->nr);
 	EXPECT_EQ(2, prf->execs[0].kernel_count);
 	EXPECT_EQ(2, prf->execs[0].ticks);
+}
+
+/* Code behind a function is not that function's, but may be that of a new module. */
+TEST_F(record, ticks_in_a_module_that_is_loaded_later)
+{
+	uint32_t image = table_image(&self->table, "program");
+	const struct prf *prf;
+
+	table_tick(&self->table, image, PROFIL_OBJECT_KERNEL, FUNCTION, 5);
+	table_tick(&self->table, image, PROFIL_OBJECT_KERNEL, MODULE, 3);
+	prf = refresh(self);
+	ASSERT_EQ(1, prf->nr);
+	EXPECT_EQ(3, prf->execs[0].kernel_count);
+	EXPECT_EQ(5, in_dsos(&prf->execs[0]));
+
+	has_module = true;
+	table_tick(&self->table, image, PROFIL_OBJECT_KERNEL, MODULE, 4);
+	prf = refresh(self);
+	has_module = false;
+	ASSERT_EQ(1, prf->nr);
+	EXPECT_EQ(0, prf->execs[0].kernel_count);
+	ASSERT_EQ(1, prf->execs[0].nr);
+	EXPECT_STREQ("late", prf->execs[0].dsos[0].symbols[0].name);
 }
 
 /* Another image has nothing but a tick that it had before. */
