@@ -741,8 +741,13 @@ static int add_image(struct record *record, uint32_t index)
 	size_t first, i;
 	char *name;
 
-	if (!has_run(&image))
+	if (!has_run(&image)) {
+		/* Only callers of ticks that the last reading has counted */
+		while (record->next < record->buckets.nr &&
+		       record->buckets.list[record->next].image == index)
+			record->next++;
 		return 0;
+	}
 	name = name_of(record, index);
 	exec = name ? prf_add_exec(record->prf, name, "") : NULL;
 	free(name);

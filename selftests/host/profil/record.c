@@ -380,6 +380,24 @@ TEST_F(record, chains_without_room)
 	EXPECT_EQ(3, prf->execs[0].left_out);
 }
 
+/* Those of one image may have been counted by the last reading: the next goes on. */
+TEST_F(record, chains_behind_an_image_without_ticks)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t first = table_image(&self->table, "first");
+	uint32_t second = table_image(&self->table, "second");
+	uint32_t start = called(self, first, file, 0x3000, 0, 1);
+	const struct prf *prf;
+
+	self->table.images[first].coarse = 5;
+	ASSERT_EQ(1, refresh(self)->nr);
+	self->table.buckets[start - 1].below = 5;
+	called(self, second, file, 0x2000, 0, 2);
+	prf = refresh(self);
+	ASSERT_EQ(1, prf->nr);
+	EXPECT_STREQ("2+0 2000;", chains_of(&prf->execs[0]));
+}
+
 /* A file that has no room in the exec is in no chain. */
 TEST_F(record, chains_through_large_files)
 {
