@@ -27,9 +27,11 @@ static bool may_fetch;
 static bool is_there(const char *place, const char *directory, const char *name)
 {
 	char path[PATH_MAX];
+	struct stat status;
 
 	snprintf(path, sizeof(path), "%s/%s/%s", place, directory, name);
-	return !access(path, F_OK);
+	/* elfutils opens whatever it is, and waits for a writer of a pipe */
+	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
 /*

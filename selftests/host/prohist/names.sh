@@ -113,6 +113,10 @@ examine "$dir/mute"
 	"$(printf '%x' "$size")" 0 60
 "$prohist" "$dir/i.prf" > "$dir/i.txt"
 check 'code of a file without symbols' has "$dir/i.txt" ' 60 .* mute\+0x'
+# elfutils would wait for somebody to write to a pipe with the name of a debug file
+mkfifo "$dir/mute.debug"
+check 'a pipe is no debug file' timeout 60 "$prohist" "$dir/i.prf"
+rm "$dir/mute.debug"
 examine "$bare"
 
 # prefers OFFSET NAME: succeeds if a tick there counts for that symbol
