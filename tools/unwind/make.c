@@ -186,12 +186,33 @@ static int compare_segments(const void *a, const void *b)
 	       one->p_offset > other->p_offset;
 }
 
+/*
+ * Leave out those that reach into one before, or beyond the end of the file. With
+ * these, a small file could ask for any number of rows.
+ */
+static void drop_segments(struct making *making, uint64_t size)
+{
+	GElf_Phdr *segments = making->segments;
+	uint64_t end = 0;
+	size_t nr = 0, i;
+
+	for (i = 0; i < making->nr_segments; i++) {
+		if (segments[i].p_offset < end || segments[i].p_offset > size ||
+		    segments[i].p_filesz > size - segments[i].p_offset)
+			continue;
+		end = segments[i].p_offset + segments[i].p_filesz;
+		segments[nr++] = segments[i];
+	}
+	making->nr_segments = nr;
+}
+
 /* Those with code, in the order of the file */
 static void read_segments(struct making *making, Elf *elf)
 {
+	size_t nr = 0, size = 0, i;
 	GElf_Phdr segment;
-	size_t nr = 0, i;
 
+	elf_rawfile(elf, &size);
 	elf_getphdrnum(elf, &nr);
 	for (i = 0; i < nr; i++) {
 		if (!gelf_getphdr(elf, i, &segment) ||
@@ -204,6 +225,7 @@ static void read_segments(struct making *making, Elf *elf)
 	if (making->nr_segments)
 		qsort(making->segments, making->nr_segments, sizeof(segment),
 		      compare_segments);
+	drop_segments(making, size);
 }
 
 /* --- the table */

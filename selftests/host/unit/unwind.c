@@ -449,6 +449,48 @@ static struct forged *forge(uint32_t rows)
 	return forged;
 }
 
+/* Size of the table of a file in memory; 0 if there is none */
+static size_t table_size(char *image, size_t size)
+{
+	Elf *elf = elf_memory(image, size);
+	size_t bytes = 0;
+	void *table = unwind_make(elf, &bytes);
+
+	elf_end(elf);
+	free(table);
+	return table ? bytes : 0;
+}
+
+/* A small file cannot ask for the rows of its code again and again. */
+TEST(segments_that_are_there_twice_or_not_at_all)
+{
+	size_t size = 0, i, code = 0, bytes;
+	FILE *file = fopen("/proc/self/exe", "re");
+	char *image = malloc(16 << 20);
+	Elf64_Phdr *segments;
+	Elf64_Ehdr *header;
+
+	ASSERT_NE(NULL, image);
+	size = fread(image, 1, 16 << 20, file);
+	fclose(file);
+	elf_version(EV_CURRENT);
+	bytes = table_size(image, size);
+	ASSERT_LT(0, bytes);
+	header = (Elf64_Ehdr *)image;
+	segments = (Elf64_Phdr *)(image + header->e_phoff);
+	while (segments[code].p_type != PT_LOAD ||
+	       !(segments[code].p_flags & PF_X))
+		code++;
+	for (i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type != PT_LOAD)
+			segments[i] = segments[code];
+	EXPECT_EQ(bytes, table_size(image, size));
+	for (i = 0; i < header->e_phnum; i++)
+		segments[i].p_filesz += size;
+	EXPECT_EQ(0, table_size(image, size));
+	free(image);
+}
+
 /* Nothing but what is in the table is read, and no function begins later. */
 TEST(tables_whose_rows_say_anything)
 {
