@@ -289,12 +289,21 @@ static void take_process(struct prf *left, struct prf *part)
 							   part->wall_ns;
 }
 
-/* How a process has ended is known of the program alone. */
-static struct prf part_of(const struct session *session, pid_t pid)
+/*
+ * How a process has ended is known of the program alone. What is known only of all
+ * processes together is in the first file.
+ */
+static struct prf part_of(const struct session *session, pid_t pid, bool is_first)
 {
 	struct prf part = session->prf;
 
 	part.cpu_ns = 0;
+	if (!is_first) {
+		memset(part.chains, 0, sizeof(part.chains));
+		part.withheld = 0;
+		part.unfollowed = 0;
+		part.unfollowed_threads = 0;
+	}
 	if ((pid_t)part.execs[0].pid == pid)
 		return part;
 	part.exit_kind = PRF_RUNNING;
@@ -332,7 +341,7 @@ static int save_each(struct session *session, struct prf_exec *execs,
 	int failed = 0;
 
 	while (left->nr) {
-		part = part_of(session, session->pid);
+		part = part_of(session, session->pid, !nr);
 		part.execs = execs;
 		take_process(left, &part);
 		pids[nr] = execs[0].pid;
