@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +37,8 @@ static int take_signals(void)
 	if (action.sa_handler != SIG_IGN)
 		sigaddset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
+	/* Where it is ignored, nobody can wait for a child */
+	signal(SIGCHLD, SIG_DFL);
 	return signalfd(-1, &mask, SFD_CLOEXEC);
 }
 
@@ -79,14 +82,14 @@ static int one_alive(const struct session *session, int *fds)
 	return alive;
 }
 
-/* Milliseconds until a time, rounded up; -1 if it is 0, for never */
+/* Milliseconds until a time, rounded up, or until poll(2) can say; -1: never */
 static int time_until(uint64_t ns)
 {
-	uint64_t now = now_ns();
+	uint64_t now = now_ns(), ms = (ns - now + 999999) / 1000000;
 
 	if (!ns)
 		return -1;
-	return now >= ns ? 0 : (ns - now + 999999) / 1000000;
+	return now >= ns ? 0 : ms < INT_MAX ? ms : INT_MAX;
 }
 
 static int earlier(int a, int b)

@@ -611,6 +611,7 @@ signalled() { python3 "$here/signals.py" "$profil" "$1"; }
 check 'the program gets the signals that are sent to profil' signalled sent
 check 'an alarm from before profil, too' signalled alarm
 check 'it inherits what is ignored' signalled ignored
+check 'SIGCHLD may be ignored' signalled child
 # shellcheck disable=SC2310 # that is the condition
 if has_terminals; then
 	check 'Ctrl-Z stops both, and Ctrl-C comes once' signalled terminal

@@ -75,6 +75,21 @@ def alarm():
     check_end(tool, "ALRM")
 
 
+# The tool waits for a child of its own, which reads the names
+def child():
+    burner = subprocess.Popen([sys.executable, "-c", "while 1: pass"])
+    try:
+        tool = subprocess.run([sys.argv[1], "-o", "child.prf", "--duration=1",
+                               "-p", str(burner.pid)], preexec_fn=lambda:
+                              signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+                              stderr=subprocess.PIPE, text=True)
+    finally:
+        burner.kill()
+        burner.wait()
+    assert tool.returncode == 0, tool
+    assert "names of" not in tool.stderr, tool.stderr
+
+
 def take_foreground():
     os.setpgid(0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
