@@ -215,6 +215,16 @@ static void check_chains(const struct session *session)
 		misused("choose one of --flat and --call-sites");
 }
 
+/* Shells complete the name of a directory with a slash. */
+static const char *without_slash(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+	return path;
+}
+
 /**
  * common_option() - heed an option that both commands have
  * @session: the session
@@ -223,7 +233,7 @@ static void check_chains(const struct session *session)
  *
  * Return: whether it is one.
  */
-bool common_option(struct session *session, int option, const char *argument)
+bool common_option(struct session *session, int option, char *argument)
 {
 	switch (option) {
 	case 'p':
@@ -231,7 +241,7 @@ bool common_option(struct session *session, int option, const char *argument)
 		return true;
 	case OPTION_CGROUP:
 		set_target(session, TARGET_CGROUP);
-		session->cgroup = argument;
+		session->cgroup = without_slash(argument);
 		return true;
 	case OPTION_USER:
 		set_user(session, argument);

@@ -43,6 +43,6 @@ void misused(const char *what) __attribute__((noreturn));
 uint64_t number(const char *text, uint64_t min, uint64_t max,
 		const char *error);
 void add_pids(struct session *session, const char *text);
-bool common_option(struct session *session, int option, const char *argument);
+bool common_option(struct session *session, int option, char *argument);
 
 #endif /* OPTIONS_H */
