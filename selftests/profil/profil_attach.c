@@ -299,6 +299,7 @@ static int put(const char *path, pid_t pid)
 /* Those in the cgroup and below it, with its path. */
 TEST_F(tool, cgroup)
 {
+	char command[8192];
 	pid_t inside, outside;
 	size_t i, found = 0;
 	uint64_t used_ns;
@@ -314,6 +315,12 @@ TEST_F(tool, cgroup)
 	ATTACH("--cgroup=" CGROUPS "/profil_test", "--duration=1");
 	used_ns = cpu_ns_of(inside) - used_ns;
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	/* As a shell completes it */
+	snprintf(command, sizeof(command), "cd %s && %s --duration=1 --cgroup="
+		 CGROUPS "/profil_test/ 2> said", self->run.directory,
+		 self->run.tool);
+	EXPECT_EQ(0, system(command));
+	EXPECT_TRUE(tool_has_file(&self->run, "profil_test.prf"));
 	stop_program(outside);
 	stop_program(inside);
 	rmdir(CGROUPS "/profil_test/below");
