@@ -64,9 +64,9 @@ check 'keys' offers 'cgroup comm' prohist --sort = c
 check 'keys after others' offers 'pid,dso,cgroup pid,dso,comm' \
 	prohist --sort = pid,dso,c
 check 'columns' offers 'ticks,percent ticks,pid' prohist --fields ticks,p
-# Each word that is offered is one that prohist takes
+# Each word that is offered is one that prohist takes; not beside all others: the total
 check 'each of them' status 0 --output="$dir/columns.txt" \
-	--fields="$(complete_words prohist --fields = '' | paste -sd ,)" "$dir/completed.prf"
+	--fields="$(complete_words prohist --fields = '' | grep -vx total | paste -sd ,)" "$dir/completed.prf"
 check 'each key' status 0 --output="$dir/columns.txt" \
 	--sort="$(complete_words prohist --sort = '' | paste -sd ,)" "$dir/completed.prf"
 
