@@ -264,13 +264,44 @@ static const char *attach(struct prf *prf, const struct prf_block *block)
 	return problem;
 }
 
+/** prf_names_free() - free the arrays of names, but not their strings */
+void prf_names_free(struct prf_names *names)
+{
+	free(names->dsos);
+	free(names->segments);
+	free(names->functions);
+	free(names->frames);
+	free(names->spots);
+	free(names->lines);
+}
+
+/* Remove what the last NAMES record says. */
+static void drop_last(struct prf *prf)
+{
+	struct prf_block *block = &prf->blocks[--prf->nr_blocks];
+	const struct prf_names *end = block->names + block->nr;
+	size_t i, j;
+
+	for (i = 0; i < prf->nr; i++)
+		for (j = 0; j < prf->execs[i].nr; j++) {
+			struct prf_dso *dso = &prf->execs[i].dsos[j];
+
+			if (dso->names >= block->names && dso->names < end)
+				dso->names = NULL;
+		}
+	for (i = 0; i < block->nr; i++)
+		prf_names_free(&block->names[i]);
+	free(block->names);
+	free(block->data);
+}
+
 /**
  * prf_add_names() - add the contents of a NAMES record, after all DSOs
  * @prf: the run
  * @data: the contents, uncompressed, from malloc(); the run takes it over
  * @size: their size, in bytes
  *
- * Return: NULL, or what is wrong; then no DSO has names.
+ * Return: NULL, or what is wrong; then it has changed nothing.
  */
 const char *prf_add_names(struct prf *prf, void *data, size_t size)
 {
@@ -287,36 +318,15 @@ const char *prf_add_names(struct prf *prf, void *data, size_t size)
 	*block = (struct prf_block){ .data = data, .size = size };
 	problem = unpack(block) ?: attach(prf, block);
 	if (problem)
-		prf_drop_names(prf);
+		drop_last(prf);
 	return problem;
-}
-
-/** prf_names_free() - free the arrays of names, but not their strings */
-void prf_names_free(struct prf_names *names)
-{
-	free(names->dsos);
-	free(names->segments);
-	free(names->functions);
-	free(names->frames);
-	free(names->spots);
-	free(names->lines);
 }
 
 /** prf_drop_names() - remove what NAMES records say */
 void prf_drop_names(struct prf *prf)
 {
-	size_t i, j;
-
-	for (i = 0; i < prf->nr; i++)
-		for (j = 0; j < prf->execs[i].nr; j++)
-			prf->execs[i].dsos[j].names = NULL;
-	for (i = 0; i < prf->nr_blocks; i++) {
-		for (j = 0; j < prf->blocks[i].nr; j++)
-			prf_names_free(&prf->blocks[i].names[j]);
-		free(prf->blocks[i].names);
-		free(prf->blocks[i].data);
-	}
+	while (prf->nr_blocks)
+		drop_last(prf);
 	free(prf->blocks);
 	prf->blocks = NULL;
-	prf->nr_blocks = 0;
 }

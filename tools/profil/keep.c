@@ -235,21 +235,34 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 	return strerror(errno);
 }
 
-/* The names of all readers together have a limit */
-static size_t room_in(const struct prf *prf)
+/* Number of readers that are left */
+static size_t count_readers(const struct readers *readers)
+{
+	size_t i, j, nr = 0;
+
+	for (i = 0; i < readers->nr; i++) {
+		for (j = 0; j < i && readers->uids[j] != readers->uids[i]; j++)
+			;
+		nr += j == i && readers->uids[i] != NO_READER;
+	}
+	return nr;
+}
+
+/* The names of all readers together have a limit: the part of one of @nr */
+static size_t room_in(const struct prf *prf, size_t nr)
 {
 	size_t room = PRF_NAMES_MOST, i;
 
 	for (i = 0; i < prf->nr_blocks; i++)
 		room -= prf->blocks[i].size;
-	return room;
+	return room / nr;
 }
 
 static const char *keep(const struct session *session, struct prf *prf,
-			const bool *chosen, uid_t uid,
+			const bool *chosen, uid_t uid, size_t room,
 			const struct keep_limits *limits, uint64_t end_ns)
 {
-	size_t room = room_in(prf), size;
+	size_t size;
 	const char *problem;
 	int input = -1, status;
 	pid_t pid = -1;
@@ -279,15 +292,19 @@ static const char *keep_each(const struct session *session, struct prf *prf,
 {
 	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
 	const char *problem = NULL, *failed;
-	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL;
-	uid_t uid;
+	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL, now;
+	size_t nr;
 
 	if (!chosen)
 		return strerror(ENOMEM);
-	/* What one user's files do costs others no names */
-	while ((uid = take_reader(readers, chosen)) != NO_READER) {
-		failed = keep(session, prf, chosen, uid, limits, end_ns);
-		problem = problem ?: failed;
+	/* Each has its part, so that no user's files cost others their names */
+	for (; (nr = count_readers(readers)); problem = problem ?: failed) {
+		uid_t uid = take_reader(readers, chosen);
+
+		now = now_ns();
+		failed = keep(session, prf, chosen, uid, room_in(prf, nr),
+			      limits, now < end_ns ? now + (end_ns - now) / nr :
+						     now);
 	}
 	free(chosen);
 	return problem;
