@@ -24,55 +24,79 @@
 static char *debuginfo_path;
 static bool may_fetch;
 
-static bool is_there(const char *place, const char *directory, const char *name)
+/* What has the name of a debug file. elfutils opens whatever it is. */
+enum found {
+	NOTHING,
+	PLAIN,		/* a regular file */
+	OTHER		/* such as a pipe: opening it waits for a writer */
+};
+
+static enum found most(enum found a, enum found b)
 {
-	char path[PATH_MAX];
+	return a > b ? a : b;
+}
+
+static enum found look_at(const char *path)
+{
 	struct stat status;
 
+	if (stat(path, &status))
+		return NOTHING;
+	return S_ISREG(status.st_mode) ? PLAIN : OTHER;
+}
+
+static enum found look_below(const char *place, const char *directory,
+			     const char *name)
+{
+	char path[PATH_MAX];
+
 	snprintf(path, sizeof(path), "%s/%s/%s", place, directory, name);
-	/* elfutils opens whatever it is, and waits for a writer of a pipe */
-	return !stat(path, &status) && S_ISREG(status.st_mode);
+	return look_at(path);
 }
 
 /*
- * Is a file called @name in a place of the path, for a DSO in @directory? An
- * absolute place may have the last parts of the directory only, or none.
+ * What is called @name in a place of the path, for a DSO in @directory? An absolute
+ * place may have the last parts of the directory only, or none.
  */
-static bool has_place(const char *place, const char *directory,
-		      const char *name)
+static enum found look_in_place(const char *place, const char *directory,
+				const char *name)
 {
-	bool found;
+	enum found found;
 
 	if (place[0] != '/')
-		return is_there(directory, place, name);
-	for (found = is_there(place, directory, name); !found && *directory;
-	     found = is_there(place, directory, name)) {
+		return look_below(directory, place, name);
+	found = look_below(place, directory, name);
+	while (*directory) {
 		directory = strchrnul(directory, '/');
 		directory += *directory == '/';
+		found = most(found, look_below(place, directory, name));
 	}
 	return found;
 }
 
 /*
- * Is there a file with the name of a DSO's debug file? @link: the name, or NULL:
- * then elfutils tries two that it invents.
+ * What has the name of a DSO's debug file? @link: the name, or NULL: then elfutils
+ * tries two that it invents.
  */
-static bool has_name(const char *dso, const char *link)
+static enum found look_for_name(const char *dso, const char *link)
 {
 	char *path = strdup(debuginfo_path ?: DEFAULT_PATH), *rest = path;
 	char *directory = strdup(dso), *invented = NULL, *place;
+	enum found found = link && link[0] == '/' ? look_at(link) : NOTHING;
 	const char *base = base_name(dso);
-	bool found = false;
 
 	if (!path || !directory || asprintf(&invented, "%s.debug", base) < 0)
 		rest = invented = NULL;
 	else
 		dirname(directory);
-	while (!found && (place = strsep(&rest, ":"))) {
+	while ((place = strsep(&rest, ":"))) {
 		/* Whether to verify the checksum in .gnu_debuglink */
 		place += *place == '+' || *place == '-';
-		found = has_place(place, directory, link ?: invented) ||
-			(!link && *place && has_place(place, directory, base));
+		found = most(found, look_in_place(place, directory,
+						  link ?: invented));
+		if (!link && *place)
+			found = most(found, look_in_place(place, directory,
+							  base));
 	}
 	free(invented);
 	free(directory);
@@ -80,11 +104,13 @@ static bool has_name(const char *dso, const char *link)
 	return found;
 }
 
-static bool may_find_by_name(const char *dso, const char *link)
+static enum found look_by_name(const char *dso, const char *link)
 {
 	char *target = realpath(dso, NULL);
-	bool found = has_name(dso, link) || (target && has_name(target, link));
+	enum found found = look_for_name(dso, link);
 
+	if (target)
+		found = most(found, look_for_name(target, link));
 	free(target);
 	return found;
 }
@@ -97,7 +123,10 @@ static int find(Dwfl_Module *module, void **userdata, const char *name,
 		Dwarf_Addr base, const char *dso, const char *link,
 		GElf_Word checksum, char **found)
 {
-	if (may_fetch || (link && !checksum) || may_find_by_name(dso, link))
+	enum found by_name = look_by_name(dso, link);
+
+	if (by_name != OTHER &&
+	    (may_fetch || (link && !checksum) || by_name == PLAIN))
 		return dwfl_standard_find_debuginfo(module, userdata, name,
 						    base, dso, link, checksum,
 						    found);
@@ -172,7 +201,7 @@ static int find_dso(Dwfl_Module *module, const struct prf_dso *dso)
 
 	fd = dwfl_build_id_find_elf(module, NULL, dso->path, 0, &name, &elf);
 	elf_end(elf);
-	if (fd < 0)
+	if (fd < 0 && look_by_name(dso->path, NULL) != OTHER)
 		fd = dwfl_standard_find_debuginfo(module, NULL, dso->path, 0,
 						  NULL, NULL, 0, &name);
 	free(name);

@@ -116,7 +116,12 @@ check 'code of a file without symbols' has "$dir/i.txt" ' 60 .* mute\+0x'
 # elfutils would wait for somebody to write to a pipe with the name of a debug file
 mkfifo "$dir/mute.debug"
 check 'a pipe is no debug file' timeout 60 "$prohist" "$dir/i.prf"
-rm "$dir/mute.debug"
+mkdir -p "$dir/.debug"
+cp "$dir/mute" "$dir/.debug/mute.debug"
+check 'nor beside one that is a file' timeout 60 "$prohist" "$dir/i.prf"
+mv "$dir/mute" "$dir/moved"
+check 'nor is it that of a file that is gone' timeout 60 "$prohist" "$dir/i.prf"
+rm -r "$dir/mute.debug" "$dir/.debug"
 examine "$bare"
 
 # prefers OFFSET NAME: succeeds if a tick there counts for that symbol
