@@ -100,10 +100,21 @@ static struct sum_piece *add_piece(struct sum_dso *dso, size_t first,
 	return piece;
 }
 
+/* A piece may begin later than its function. */
 static bool is_of(const struct sum_piece *piece, const struct symbol *symbol)
 {
-	return piece->start == symbol->start && piece->end == symbol->end &&
+	return piece->start >= symbol->start && piece->end == symbol->end &&
 		!strcmp(piece->name, symbol->name);
+}
+
+/* A function around another one is what is before it, and what is behind it. */
+static void part(struct sum_piece *last, struct symbol *symbol)
+{
+	if (last->start < symbol->start && last->end > symbol->start)
+		last->end = symbol->start;
+	else if (last->start >= symbol->start && last->end > symbol->start &&
+		 last->end < symbol->end)
+		symbol->start = last->end;
 }
 
 /* Find the piece of a bucket; @last is that of the bucket before, or NULL. */
@@ -112,6 +123,7 @@ static struct sum_piece *find_piece(struct sum_dso *dso,
 				    uint64_t nameless, bool inlined)
 {
 	const struct sum_bucket *bucket = &dso->buckets[nr];
+	struct sum_piece *before = last;
 	struct inlines inlines = {};
 	struct symbol symbol;
 
@@ -124,8 +136,11 @@ static struct sum_piece *find_piece(struct sum_dso *dso,
 		last = NULL;
 	if (!last || bucket->address >= last->until) {
 		look_up(dso, bucket, nameless, &symbol);
-		if (!last || !is_of(last, &symbol))
+		if (!last || !is_of(last, &symbol)) {
+			if (before)
+				part(before, &symbol);
 			return add_piece(dso, nr, &symbol, &inlines);
+		}
 		last->until = symbol.until;
 		free(symbol.name);
 	}

@@ -148,6 +148,17 @@ check 'an outer function has what is around an inner one' \
 	has "$dir/i.txt" ' 40 .* bare_outer \(libbare.so\)$'
 check 'and the inner one its own' \
 	has "$dir/i.txt" ' 21 .* inner_global \(libbare.so\)$'
+# A listing has each part of it once
+parts()
+{
+	"$prohist" --annotate=bare_outer "$dir/i.prf" > "$dir/i.lst" || return
+	cat "$dir/i.lst"
+	[ "$(grep -c '^[0-9]* ticks, ' "$dir/i.lst")" = 2 ] &&
+		has "$dir/i.lst" '^33 ticks, ' && has "$dir/i.lst" '^7 ticks, ' &&
+		lacks "$dir/i.lst" 'reaches into its beginning' &&
+		[ "$(grep -c "$(printf ' %x ' $((vaddr + 16#$outer + 24)))" "$dir/i.lst")" = 1 ]
+}
+check 'the parts of an outer function are listed' parts
 outer=$(offset "$bare" unsized_one)
 check 'without a size, the nearest one before' prefers 0 unsized_one
 check 'but no label in a function' prefers 20 unsized_one

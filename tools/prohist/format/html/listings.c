@@ -351,6 +351,7 @@ static struct sum_piece join(const struct sum_dso *dso, size_t first)
 
 	for (; more < dso->pieces + dso->nr_pieces &&
 	     more->start == whole.start; more++) {
+		whole.end = more->end;
 		whole.nr += more->nr;
 		whole.ticks += more->ticks;
 		whole.ns += more->ns;
