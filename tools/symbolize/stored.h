@@ -25,7 +25,7 @@ struct stored {
 int stored_add(struct stored *stored, const struct prf_names *names);
 int stored_sort(struct stored *stored);
 const struct prf_function *stored_function(const struct stored *stored,
-					   uint64_t address);
+					   uint64_t address, uint64_t *until);
 const struct prf_line *stored_line(const struct stored *stored,
 				   uint64_t address);
 int stored_inlines(const struct stored *stored, uint64_t address,

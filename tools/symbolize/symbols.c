@@ -555,15 +555,15 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 static int find_stored(const struct symbols *symbols, uint64_t address,
 		       struct symbol *symbol)
 {
+	uint64_t until;
 	const struct prf_function *function =
-		stored_function(&symbols->stored, address);
+		stored_function(&symbols->stored, address, &until);
 
 	if (!function || (symbols->module && !function->name[0]))
 		return 0;
 	symbol->start = function->start;
 	symbol->end = function->end;
-	/* What is at the next address is known only if that was stored, too */
-	symbol->until = address;
+	symbol->until = until < function->end ? until : function->end;
 	if (!function->name[0])
 		return 0;
 	symbol->name = strdup(function->name);

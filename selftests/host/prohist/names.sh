@@ -85,6 +85,23 @@ check 'a file is not given up for names that come later' \
 	has "$dir/g.txt" ' 40 .* alpha '
 check 'and that it may be another one is said' has "$dir/g.txt" 'cannot tell'
 
+# A bucket of another profile, which had no names, is in the function around it
+one_has_names()
+{
+	for name in alone named; do
+		{
+			printf 'run 1000000 x\nimage 7 0 0 0 0 x\n'
+			echo 'object 1 400000 0 10000 1 01 /gone/named'
+			[ "$name" = alone ] && echo 'bucket 1008 20'
+			[ "$name" = alone ] ||
+				printf 'bucket 1000 10\nstored 0 10000 0 1000 1010 gamma\n'
+		} | "$dir/compose" "$dir/$name.prf"
+	done
+	"$prohist" "$dir/alone.prf" "$dir/named.prf" > "$dir/g.txt"
+	has "$dir/g.txt" ' 30 .* gamma '
+}
+check 'names of one profile help another' one_has_names
+
 # Ticks of two builds are no profile of either
 ID=00112233 make "$dir/e.prf" "$dir/unnumbered" 600 300 85
 ID=44556677 make "$dir/g.prf" "$dir/unnumbered" 600 300 85
