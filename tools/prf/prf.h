@@ -608,6 +608,8 @@ void prf_free(struct prf *prf);
 const struct prf_dso *prf_next(const struct prf *runs, size_t nr,
 			       struct prf_at *at);
 bool prf_dso_called(const struct prf_dso *dso, const char *name);
+uint64_t prf_link(const struct prf_segment *segments, size_t nr,
+		  uint64_t offset);
 bool prf_same_dso(const struct prf_dso *a, const struct prf_dso *b);
 const struct prf_dso *prf_program(const struct prf *runs, size_t nr);
 const struct prf_dso *prf_find_dso(const struct prf *runs, size_t nr,

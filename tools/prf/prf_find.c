@@ -31,6 +31,38 @@ const struct prf_dso *prf_next(const struct prf *runs, size_t nr,
 	return NULL;
 }
 
+/* The smallest pages: the profile may be from elsewhere. */
+#define PAGE	4096ull
+
+/**
+ * prf_link() - convert an offset in a file to a link-time address
+ * @segments: executable segments of the file
+ * @nr: number of segments
+ * @offset: the offset, in bytes
+ *
+ * The page in which a segment begins is mapped as a whole.
+ *
+ * Return: the address, or the offset if no segment has it.
+ */
+uint64_t prf_link(const struct prf_segment *segments, size_t nr,
+		  uint64_t offset)
+{
+	const struct prf_segment *in_page = NULL;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct prf_segment *segment = &segments[i];
+
+		if (offset >= (segment->offset & -PAGE) &&
+		    offset < segment->offset)
+			in_page = segment;
+		if (offset >= segment->offset &&
+		    offset - segment->offset < segment->size)
+			return segment->address + (offset - segment->offset);
+	}
+	return in_page ? in_page->address - (in_page->offset - offset) : offset;
+}
+
 /** prf_same_dso() - do two mappings have the same path and build ID? */
 bool prf_same_dso(const struct prf_dso *a, const struct prf_dso *b)
 {

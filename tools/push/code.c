@@ -114,17 +114,8 @@ struct code_file *code_file(const struct prf_dso *dso)
 uint64_t code_address(const struct code_file *file,
 		       const struct prf_dso *dso, uint64_t offset)
 {
-	size_t i;
-
-	offset += dso->pgoff;
-	for (i = 0; i < file->nr_segments; i++) {
-		const struct prf_segment *segment = &file->segments[i];
-
-		if (offset >= segment->offset &&
-		    offset - segment->offset < segment->size)
-			return segment->address + (offset - segment->offset);
-	}
-	return offset;
+	return prf_link(file->segments, file->nr_segments,
+			dso->pgoff + offset);
 }
 
 /* Number of functions that start at or before an address */

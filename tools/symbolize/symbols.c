@@ -448,26 +448,11 @@ bool symbols_segment(const struct symbols *symbols, size_t i,
  * @symbols: symbols of the DSO
  * @offset: offset in its file, in bytes
  *
- * The page in which a segment begins is mapped as a whole.
- *
  * Return: the link-time address, or the offset if that is unknown.
  */
 uint64_t symbols_link(const struct symbols *symbols, uint64_t offset)
 {
-	const struct prf_segment *in_page = NULL;
-	size_t i;
-
-	for (i = 0; i < symbols->nr_segments; i++) {
-		const struct prf_segment *segment = &symbols->segments[i];
-
-		if (offset >= page_of(segment->offset) &&
-		    offset < segment->offset)
-			in_page = segment;
-		if (offset >= segment->offset &&
-		    offset - segment->offset < segment->size)
-			return segment->address + (offset - segment->offset);
-	}
-	return in_page ? in_page->address - (in_page->offset - offset) : offset;
+	return prf_link(symbols->segments, symbols->nr_segments, offset);
 }
 
 /**
