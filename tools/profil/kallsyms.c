@@ -13,8 +13,8 @@
 
 #define NAME	512
 
-/* Room for a function whose end is not known */
-#define LAST_SIZE	4096
+/* Room for a function whose end is not known, up to the next one */
+#define LAST_SIZE	65536
 
 /* Parse "ADDRESS TYPE NAME [MODULE]"; the strings are in @words. */
 static bool parse(const char *line, char words[2][NAME], struct range *range)
@@ -47,11 +47,13 @@ static void set_ends(struct ranges *ranges)
 	struct range *range = ranges->list + ranges->nr, *next = NULL;
 
 	while (range-- > ranges->list) {
-		if (!next || !same_module(range, next))
-			range->end = range->start + LAST_SIZE;
-		else
+		range->end = UINT64_MAX;
+		if (next)
 			range->end = next->start > range->start ? next->start :
 								  next->end;
+		if ((!next || !same_module(range, next)) &&
+		    range->end - range->start > LAST_SIZE)
+			range->end = range->start + LAST_SIZE;
 		next = range;
 	}
 }

@@ -46,7 +46,8 @@
  * @nr_objects: number of objects
  * @objects: what their files say; path is NULL if that has not been read
  * @kernel: functions of the kernel that there were when they were read last
- * @has_kernel: they have been read in this record_add()
+ * @has_kernel: they have been read in this record_add(), or there are none
+ * @nameless: address for which they were read, and had no function; or 0
  * @cgroups: paths of the cgroups that there were when they were read last
  * @has_cgroups: they have been read in this record_add()
  */
@@ -63,6 +64,7 @@ struct record {
 	struct object *objects;
 	struct ranges kernel;
 	bool has_kernel;
+	uint64_t nameless;
 	struct cgroups cgroups;
 	bool has_cgroups;
 };
@@ -554,19 +556,22 @@ static int finish_kernel_dso(struct record *record, struct prf_exec *exec,
 
 /*
  * Find a function of the kernel. The list is read again, once for each record_add(),
- * if it is not there: modules come and go. Without the right to read it, it is empty.
+ * if there is none: modules come and go. Not for the place that had none last, nor
+ * without the right to read the list, which is empty then.
  */
 static int find_kernel(struct record *record, uint64_t address,
 		       const struct range **range)
 {
 	*range = kallsyms_find(&record->kernel, address);
-	if (*range || record->has_kernel)
+	if (*range || record->has_kernel || record->nameless == address)
 		return 0;
 	record->has_kernel = true;
 	ranges_free(&record->kernel);
 	if (kallsyms_read(&record->kernel))
 		return -1;
 	*range = kallsyms_find(&record->kernel, address);
+	if (!*range)
+		record->nameless = address;
 	return 0;
 }
 
@@ -815,7 +820,7 @@ int record_add(struct record *record, struct prf *prf)
 	record->prf = prf;
 	record->next = 0;
 	record->has_cgroups = false;
-	record->has_kernel = false;
+	record->has_kernel &= !record->kernel.nr;
 	forget_nameless(record);
 	if (!buckets_read(&record->buckets, record->session->user_only) &&
 	    !read_images(record) && !prepare_objects(record) &&
