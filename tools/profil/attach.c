@@ -82,7 +82,7 @@ static int one_alive(const struct session *session, int *fds)
 	return alive;
 }
 
-/* Milliseconds until a time, rounded up, or until poll(2) can say; -1: never */
+/* Milliseconds until a time, rounded up, at most INT_MAX; -1 if it is 0, for never */
 static int time_until(uint64_t ns)
 {
 	uint64_t now = now_ns(), ms = (ns - now + 999999) / 1000000;
