@@ -235,7 +235,7 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 	return strerror(errno);
 }
 
-/* Number of readers that are left */
+/* Number of different readers */
 static size_t count_readers(const struct readers *readers)
 {
 	size_t i, j, nr = 0;
@@ -291,20 +291,21 @@ static const char *keep_each(const struct session *session, struct prf *prf,
 			     struct readers *readers)
 {
 	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
+	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL;
 	const char *problem = NULL, *failed;
-	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL, now;
 	size_t nr;
 
 	if (!chosen)
 		return strerror(ENOMEM);
 	/* Each has its part, so that no user's files cost others their names */
-	for (; (nr = count_readers(readers)); problem = problem ?: failed) {
+	for (nr = count_readers(readers); nr; nr--) {
 		uid_t uid = take_reader(readers, chosen);
+		uint64_t now = now_ns();
+		uint64_t left_ns = now < end_ns ? end_ns - now : 0;
 
-		now = now_ns();
 		failed = keep(session, prf, chosen, uid, room_in(prf, nr),
-			      limits, now < end_ns ? now + (end_ns - now) / nr :
-						     now);
+			      limits, now + left_ns / nr);
+		problem = problem ?: failed;
 	}
 	free(chosen);
 	return problem;
