@@ -134,7 +134,8 @@ static struct sum_piece *find_piece(struct sum_dso *dso,
 		err(2, NULL);
 	if (last && inlines.entry != last->inlines.entry)
 		last = NULL;
-	if (!last || bucket->address >= last->until) {
+	if (!last || bucket->address >= last->until ||
+	    bucket->address >= last->end) {
 		look_up(dso, bucket, nameless, &symbol);
 		if (!last || !is_of(last, &symbol)) {
 			if (before)

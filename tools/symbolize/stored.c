@@ -115,14 +115,13 @@ static const struct stored_spot *find_spot(const struct stored *stored,
  * stored_function() - find the function of a bucket, or NULL
  * @stored: the names
  * @address: its address
- * @until: receives the next address whose function is known
+ * @until: receives the next address whose function is known, if there is one
  */
 const struct prf_function *stored_function(const struct stored *stored,
 					   uint64_t address, uint64_t *until)
 {
 	const struct stored_spot *found = find_spot(stored, address);
 
-	*until = UINT64_MAX;
 	if (found && found + 1 < stored->spots + stored->nr_spots)
 		*until = found[1].address;
 	return found ? &found->names->functions[found->spot->function] : NULL;

@@ -519,7 +519,6 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 					 &end);
 		entry = symtab_label(symbols->symtab, address, start,
 				     &symbol->start, &symbol->end);
-		symbol->until = symbol->end;
 	}
 	if (entry) {
 		name = symtab_name(symbols->symtab, entry);
@@ -532,7 +531,6 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 		symbol->end = end;
 	}
 	symtab_clip(symbols->symtab, address, &symbol->start, &symbol->end);
-	symbol->until = symbol->end;
 	return 0;
 }
 
@@ -540,15 +538,13 @@ static int find_in_file(const struct symbols *symbols, uint64_t address,
 static int find_stored(const struct symbols *symbols, uint64_t address,
 		       struct symbol *symbol)
 {
-	uint64_t until;
 	const struct prf_function *function =
-		stored_function(&symbols->stored, address, &until);
+		stored_function(&symbols->stored, address, &symbol->until);
 
 	if (!function || (symbols->module && !function->name[0]))
 		return 0;
 	symbol->start = function->start;
 	symbol->end = function->end;
-	symbol->until = until < function->end ? until : function->end;
 	if (!function->name[0])
 		return 0;
 	symbol->name = strdup(function->name);
@@ -581,7 +577,6 @@ static int find_name(const struct symbols *symbols, uint64_t address,
 	} else {
 		return 0;
 	}
-	symbol->until = symbol->end;
 	return symbol->name ? 0 : -1;
 }
 
@@ -594,7 +589,7 @@ int symbols_look_up(const struct symbols *symbols, uint64_t address,
 {
 	symbol->start = address;
 	symbol->end = address + bytes;
-	symbol->until = symbol->end;
+	symbol->until = UINT64_MAX;
 	symbol->name = NULL;
 	if (symbols->module && find_in_file(symbols, address, symbol))
 		return -1;

@@ -49,8 +49,8 @@ struct symbols {
  *	symbols_look_up()
  * @start: first link-time address
  * @end: first address after it
- * @until: from the address that was looked up to before this one, the function is
- *	the same
+ * @until: from the address that was looked up to before this one and before @end,
+ *	the function is the same
  */
 struct symbol {
 	char *name;

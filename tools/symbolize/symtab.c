@@ -202,7 +202,8 @@ static bool is_better(const struct symtab_entry *a,
  * @address: link-time address
  * @start: receives the first address of the symbol
  * @end: receives the first address after it
- * @until: receives the first address after @address where another symbol is better
+ * @until: receives the first address after @address where another symbol is better,
+ *	if there is one
  *
  * Return: the symbol, for symtab_name(), or NULL if there is none.
  */
@@ -221,12 +222,11 @@ struct symtab_entry *symtab_find(const struct symtab *symtab, uint64_t address,
 		return NULL;
 	*start = best->start;
 	*end = best->end;
-	while (next < symtab->nr && entries[next].start < best->end &&
-	       !(entries[next].is_sized && is_better(&entries[next], best)))
-		next++;
-	*until = best->end;
-	if (next < symtab->nr && entries[next].start < best->end)
-		*until = entries[next].start;
+	for (; next < symtab->nr && entries[next].start < best->end; next++)
+		if (entries[next].is_sized && is_better(&entries[next], best)) {
+			*until = entries[next].start;
+			break;
+		}
 	return best;
 }
 
