@@ -36,6 +36,21 @@ prints_nothing()
 	! "$@" 2>&1 | grep .
 }
 
+# soon COMMAND...: tries ten times at most while the command returns 1. While the host
+# runs others, all ticks fall at one place, or none come; a fault shows each time, but
+# one of profil itself may not
+soon()
+{
+	local status _
+
+	for _ in {1..10}; do
+		"$@"
+		status=$?
+		[ "$status" = 1 ] || break
+	done
+	return "$status"
+}
+
 # skip NAME REASON
 skip()
 {

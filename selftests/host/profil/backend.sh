@@ -26,21 +26,6 @@ cd "$work" || exit
 "$profil" -o may.prf true 2> may.err ||
 	{ echo '1..0 # SKIP perf_event_open(2) is not permitted'; exit; }
 
-# soon COMMAND...: tries ten times at most while the command returns 1. While the host
-# runs others, all ticks fall at one place, or none come; a fault shows each time, but
-# one of profil itself may not
-soon()
-{
-	local status _
-
-	for _ in {1..10}; do
-		"$@"
-		status=$?
-		[ "$status" = 1 ] || break
-	done
-	return "$status"
-}
-
 # run NAME ARGUMENT...: profiles into NAME.prf, and checks the sum of all ticks;
 # returns 2 if that fails
 run()
