@@ -137,13 +137,6 @@ check '--tree leaves out what has least time, and says so' prints \
   26.5 %   0.0 %  [unknown callers]
 8 frames with 20.6 % or less are not shown; --top=0 shows all' \
 	--tree --top=3 "$dir/chains.prf"
-same_callers()
-{
-	sed 's/ sort$/ outer::inner(int)/' <(describe 1000000) |
-		"$dir/compose" "$dir/mangled.prf" &&
-		diff <("$prohist" --callers='outer::inner' "$dir/mangled.prf") \
-			<("$prohist" --callers=_ZN5outer5innerEi "$dir/mangled.prf")
-}
 
 # Each frame has the same time
 {
@@ -182,6 +175,14 @@ check 'no totals without chains' fails '--fields=total: there are no chains of c
 	--fields=percent,total,symbol "$dir/flat.prf"
 check 'nor of the functions of a program' fails '--fields=total: .* sort by nothing else$' \
 	--fields=comm,symbol,total --format=csv "$dir/chains.prf"
+
+same_callers()
+{
+	sed 's/ sort$/ outer::inner(int)/' <(describe 1000000) |
+		"$dir/compose" "$dir/mangled.prf" &&
+		diff <("$prohist" --callers='outer::inner' "$dir/mangled.prf") \
+			<("$prohist" --callers=_ZN5outer5innerEi "$dir/mangled.prf")
+}
 check '--callers with a mangled name' same_callers
 check 'no chains' fails 'there are no chains of callers in the profile$' \
 	--tree "$dir/flat.prf"

@@ -86,17 +86,16 @@ check 'a file is not given up for names that come later' \
 check 'and that it may be another one is said' has "$dir/g.txt" 'cannot tell'
 
 # A bucket of another profile, which had no names, is in the function around it
+of_one_file()
+{
+	printf '%s\n' 'run 1000000 x' 'image 7 0 0 0 0 x' \
+		'object 1 400000 0 10000 1 01 /gone/named' "$@"
+}
 one_has_names()
 {
-	for name in alone named; do
-		{
-			printf 'run 1000000 x\nimage 7 0 0 0 0 x\n'
-			echo 'object 1 400000 0 10000 1 01 /gone/named'
-			[ "$name" = alone ] && echo 'bucket 1008 20'
-			[ "$name" = alone ] ||
-				printf 'bucket 1000 10\nstored 0 10000 0 1000 1010 gamma\n'
-		} | "$dir/compose" "$dir/$name.prf"
-	done
+	of_one_file 'bucket 1008 20' | "$dir/compose" "$dir/alone.prf"
+	of_one_file 'bucket 1000 10' 'stored 0 10000 0 1000 1010 gamma' |
+		"$dir/compose" "$dir/named.prf"
 	"$prohist" "$dir/alone.prf" "$dir/named.prf" > "$dir/g.txt"
 	has "$dir/g.txt" ' 30 .* gamma '
 }
