@@ -230,7 +230,7 @@ static void send_next(void)
 	spool.sent = http.sent.number;
 	http.answer_size = 0;
 	http.data = spool_read(&http.sent, &size);
-	if (!http.data && errno != ENOMEM) {
+	if (!http.data && (errno == EIO || errno == ENOENT)) {
 		term_warn("cannot read a profile of the spool: %s",
 			  strerror(errno));
 		spool_drop(http.sent.ticks);
@@ -242,7 +242,7 @@ static void send_next(void)
 		http.is_busy = true;
 		return;
 	}
-	term_warn("%s", strerror(ENOMEM));
+	term_warn("%s", strerror(http.data ? ENOMEM : errno));
 	end_request();
 	http.next_ns = now_ns() + LAST_PAUSE_S * SECOND_NS;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,8 +61,8 @@ static void delete(size_t index)
 	struct spooled *profile = &spool.list[index];
 	char name[NAME_ROOM];
 
-	if (profile->fd >= 0) {
-		close(profile->fd);
+	if (directory < 0) {
+		free(profile->data);
 	} else {
 		name_file(profile->number, name);
 		unlinkat(directory, name, 0);
@@ -118,54 +119,72 @@ static bool write_head(int fd, const struct spooled *profile)
 	return pwrite(fd, head, sizeof(head), 0) == sizeof(head);
 }
 
-static bool read_head(int fd, struct spooled *profile)
+/* Returns 0; or -1 with errno, which is EINVAL if the file is no profile. */
+static int read_head(int fd, struct spooled *profile)
 {
-	char head[HEAD];
+	char head[HEAD + 1];
 	int version = 0, at = 0;
+	ssize_t got = pread(fd, head, HEAD, 0);
 	char *end;
 
-	if (pread(fd, head, sizeof(head), 0) != sizeof(head))
-		return false;
-	end = memchr(head, '\n', sizeof(head));
+	if (got < 0)
+		return -1;
+	errno = EINVAL;
+	head[got] = '\0';
+	end = got == HEAD ? strchr(head, '\n') : NULL;
 	if (!end)
-		return false;
+		return -1;
 	*end = '\0';
 	if (sscanf(head, MAGIC " %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %n",
 		   &version, &profile->from_ns, &profile->until_ns,
 		   &profile->ticks, &at) < 4 || version != VERSION_1 ||
 	    !at || strlen(head + at) >= sizeof(profile->service))
-		return false;
+		return -1;
 	strcpy(profile->service, head + at);
-	return true;
+	return 0;
+}
+
+/* Read what a file says of its profile; returns 0, or -1 with errno. */
+static int read_file(const char *name, struct spooled *profile)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat status;
+	int failed;
+
+	if (fd < 0)
+		return -1;
+	failed = fstat(fd, &status);
+	if (!failed) {
+		failed = read_head(fd, profile);
+		profile->bytes = status.st_size;
+	}
+	close(fd);
+	return failed;
 }
 
 /* List a file of the directory, or remove it if it is damaged. */
 static int list_file(const char *name)
 {
-	struct spooled profile = { .fd = -1 };
+	struct spooled profile = {};
 	char again[NAME_ROOM];
-	struct stat status;
-	bool is_good;
-	int fd;
 
 	if (sscanf(name, "%" SCNx64, &profile.number) != 1)
 		return 0;
 	name_file(profile.number, again);
 	if (strcmp(name, again))
 		return 0;
-	fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	is_good = fd >= 0 && !fstat(fd, &status) && read_head(fd, &profile);
-	if (fd >= 0)
-		close(fd);
-	if (!is_good) {
-		term_warn("%s/%s: removed: it is no profile", config.spool,
-			  name);
-		unlinkat(directory, name, 0);
-		spool_drop(0);
+	if (!read_file(name, &profile))
+		return add_to_list(&profile);
+	if (errno != EINVAL) {
+		term_warn("%s/%s: %s: it is not sent", config.spool, name,
+			  strerror(errno));
+		next = MAX(next, profile.number + 1);
 		return 0;
 	}
-	profile.bytes = status.st_size;
-	return add_to_list(&profile);
+	term_warn("%s/%s: removed: it is no profile", config.spool, name);
+	unlinkat(directory, name, 0);
+	spool_drop(0);
+	return 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -236,21 +255,33 @@ int spool_new(void)
 	return fd;
 }
 
-/* Give a file its name, once all of it is on the disk. */
-static int commit(int *fd, const struct spooled *profile)
+/* Read the profile of a file. Returns NULL with errno, which is EIO if it is cut. */
+static char *read_data(int fd, size_t size)
+{
+	char *data = malloc(size + 1);
+	ssize_t got = data ? pread(fd, data, size, HEAD) : -1;
+
+	if (got == (ssize_t)size)
+		return data;
+	if (got >= 0)
+		errno = EIO;
+	free(data);
+	return NULL;
+}
+
+/* Give a file its name, once all of it is on the disk; or keep what is in it. */
+static int commit(int fd, struct spooled *profile)
 {
 	char name[NAME_ROOM];
 
-	if (!write_head(*fd, profile))
-		return -1;
-	if (directory < 0)
-		return 0;
+	if (directory < 0) {
+		profile->data = read_data(fd, profile->bytes - HEAD);
+		return profile->data ? 0 : -1;
+	}
 	name_file(profile->number, name);
-	if (fdatasync(*fd) || renameat(directory, NEW, directory, name))
-		return -1;
-	close(*fd);
-	*fd = -1;
-	return 0;
+	return !write_head(fd, profile) || fdatasync(fd) ||
+		renameat(directory, NEW, directory, name) ||
+		fdatasync(directory) ? -1 : 0;
 }
 
 /**
@@ -261,20 +292,18 @@ static int commit(int *fd, const struct spooled *profile)
 void spool_add(int fd, const struct spooled *profile)
 {
 	struct spooled added = *profile;
-	struct stat status;
+	struct stat status = {};
+	int failed = fstat(fd, &status);
 
 	added.number = next;
-	if (fstat(fd, &status) || commit(&fd, &added)) {
-		term_warn("cannot keep a profile: %s", strerror(errno));
-		spool_drop(profile->ticks);
-		close(fd);
-		return;
-	}
-	added.fd = fd;
 	added.bytes = status.st_size;
-	if (add_to_list(&added)) {
+	failed = failed || commit(fd, &added);
+	if (failed)
+		term_warn("cannot keep a profile: %s", strerror(errno));
+	close(fd);
+	if (failed || add_to_list(&added)) {
+		free(added.data);
 		spool_drop(profile->ticks);
-		close(fd);
 		return;
 	}
 	make_room();
@@ -285,27 +314,25 @@ void spool_add(int fd, const struct spooled *profile)
  * @profile: the profile
  * @size: receives its size
  *
- * Return: the profile as it is sent, to be freed; or NULL with errno.
+ * Return: the profile as it is sent, to be freed; or NULL with errno, which is EIO
+ * or ENOENT if nothing can be done about that.
  */
 char *spool_read(const struct spooled *profile, size_t *size)
 {
-	char name[NAME_ROOM], *data = NULL;
-	int fd = profile->fd;
+	char name[NAME_ROOM], *data;
+	int fd;
 
-	if (fd < 0) {
-		name_file(profile->number, name);
-		fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	}
 	*size = profile->bytes - HEAD;
-	errno = EIO;
-	if (fd >= 0)
+	if (directory < 0) {
 		data = malloc(*size + 1);
-	if (data && pread(fd, data, *size, HEAD) != (ssize_t)*size) {
-		free(data);
-		data = NULL;
+		return data ? memcpy(data, profile->data, *size) : NULL;
 	}
-	if (profile->fd < 0 && fd >= 0)
-		close(fd);
+	name_file(profile->number, name);
+	fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	data = read_data(fd, *size);
+	close(fd);
 	return data;
 }
 
@@ -326,12 +353,8 @@ void spool_remove(uint64_t number)
 void spool_close(void)
 {
 	while (spool.nr) {
-		if (spool.list[spool.nr - 1].fd >= 0) {
-			spool_drop(spool.list[spool.nr - 1].ticks);
-			delete(spool.nr - 1);
-		} else {
-			forget(spool.nr - 1);
-		}
+		free(spool.list[spool.nr - 1].data);
+		forget(spool.nr - 1);
 	}
 	free(spool.list);
 	spool.list = NULL;

@@ -19,8 +19,8 @@
 /**
  * struct spooled - a profile
  * @number: greater than those of all profiles before it
- * @fd: its memory; -1 if it is in a file
- * @bytes: its size
+ * @data: the profile, if it is in memory; or NULL
+ * @bytes: its size in the spool
  * @ticks: its ticks
  * @from_ns: its start, in nanoseconds since the epoch
  * @until_ns: its end
@@ -28,7 +28,7 @@
  */
 struct spooled {
 	uint64_t number;
-	int fd;
+	char *data;
 	uint64_t bytes;
 	uint64_t ticks;
 	uint64_t from_ns;

@@ -10,6 +10,7 @@ import concurrent.futures
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -491,6 +492,34 @@ def removes_what_is_no_profile():
             equal(profil.end(), 0)
             assert "removed: it is no profile" in profil.said, profil.said
         equal(spool(directory), ["README"])
+
+
+def keeps_what_it_cannot_read():
+    """It may be readable for the next profil."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        name = "0000000000000001.profile"
+        os.symlink("/nonexistent", os.path.join(directory, name))
+        with Profil("--push=" + store.url, "--every=1",
+                    "--spool=" + directory) as profil:
+            wait_for(lambda: store.received)
+            equal(profil.end(), 0)
+            equal(store.ticks(), profil.counted())
+            assert "it is not sent" in profil.said, profil.said
+        equal(spool(directory), [name])
+
+
+def profiles_in_memory_need_no_descriptors():
+    """Hundreds of them wait while the store is away."""
+    port = free_port()
+    with begin(port, f"--push=http://127.0.0.1:{free_port()}", "--every=1",
+               "--split=comm") as profil:
+        used = len(os.listdir(f"/proc/{profil.process.pid}/fd"))
+        resource.prlimit(profil.process.pid, resource.RLIMIT_NOFILE,
+                         (used + 20, used + 20))
+        wait_for(lambda: metrics(port)["profil_spool_profiles"] > 24)
+        equal(metrics(port)["profil_dropped_profiles_total"], 0)
+        profil.end()
 
 
 def shares_no_spool():
