@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,6 +67,9 @@ struct scrape {
 static struct scrape scrapes[MOST_SCRAPES];
 static struct MHD_Daemon *server;
 
+/* The table will not be read any more. */
+static bool is_ending;
+
 /* ---- answers */
 
 static enum MHD_Result give(struct MHD_Connection *connection,
@@ -77,6 +81,9 @@ static enum MHD_Result give(struct MHD_Connection *connection,
 	if (!response)
 		return MHD_NO;
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+					MHD_HTTP_METHOD_GET);
 	result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -143,9 +150,10 @@ static enum MHD_Result begin_profile(struct MHD_Connection *connection,
 	if (seconds && !parse_number(seconds, 1, MOST_SECONDS, &wanted))
 		return give_text(connection, MHD_HTTP_BAD_REQUEST,
 				 "seconds must be from 1 to 3600\n");
-	if (!scrape)
+	if (!scrape || is_ending)
 		return give_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-				 "too many profiles at once\n");
+				 is_ending ? "profil ends\n" :
+					     "too many profiles at once\n");
 	*scrape = (struct scrape){
 		.state = SCRAPE_WANTED,
 		.connection = connection,
@@ -254,6 +262,15 @@ int listen_add(struct segment *segment, uint64_t now_ns)
 	return 0;
 }
 
+/* @fd: the profile, or -1 */
+static void end(struct scrape *scrape, int fd)
+{
+	window_close(&scrape->window);
+	scrape->fd = fd;
+	scrape->state = SCRAPE_DONE;
+	MHD_resume_connection(scrape->connection);
+}
+
 static void finish(struct scrape *scrape)
 {
 	const struct encode encode = {
@@ -267,10 +284,30 @@ static void finish(struct scrape *scrape)
 		close(fd);
 		fd = -1;
 	}
-	window_close(&scrape->window);
-	scrape->fd = fd;
-	scrape->state = SCRAPE_DONE;
-	MHD_resume_connection(scrape->connection);
+	end(scrape, fd);
+}
+
+static bool is_gone(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct pollfd fd = {
+		.fd = info ? info->connect_fd : -1, .events = POLLRDHUP
+	};
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* The server does not look at suspended connections: others need their place. */
+static void end_abandoned(void)
+{
+	size_t i;
+
+	for (i = 0; i < MOST_SCRAPES; i++)
+		if ((scrapes[i].state == SCRAPE_WANTED ||
+		     scrapes[i].state == SCRAPE_OPEN) &&
+		    is_gone(scrapes[i].connection))
+			end(&scrapes[i], -1);
 }
 
 /**
@@ -282,6 +319,7 @@ void listen_refresh(uint64_t now_ns, bool is_last)
 {
 	size_t i;
 
+	is_ending = is_last;
 	for (i = 0; i < MOST_SCRAPES; i++) {
 		struct scrape *scrape = &scrapes[i];
 
@@ -325,8 +363,10 @@ int listen_until(int most_ms)
 /** listen_work() - do what there is to do, without waiting */
 void listen_work(void)
 {
-	if (server)
-		MHD_run(server);
+	if (!server)
+		return;
+	end_abandoned();
+	MHD_run(server);
 }
 
 /** listen_open() - begin to serve; returns 0, or -1 after reporting the error */
