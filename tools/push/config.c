@@ -219,6 +219,8 @@ static char *read_secret(const char *path)
 	fclose(file);
 	if (length > 0 && line[length - 1] == '\n')
 		line[--length] = '\0';
+	if (length > 0 && line[length - 1] == '\r')
+		line[--length] = '\0';
 	if (length <= 0 || strlen(line) != (size_t)length) {
 		term_warn("%s: its first line is empty, or no text", path);
 		exit(EXIT_FAILED);
