@@ -42,6 +42,16 @@ static int take_signals(void)
 	return signalfd(-1, &mask, SFD_CLOEXEC);
 }
 
+/** session_is_ending() - has a signal come that ends session_attach()? */
+bool session_is_ending(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && (sigismember(&pending, SIGINT) ||
+					 sigismember(&pending, SIGTERM) ||
+					 sigismember(&pending, SIGHUP));
+}
+
 /* Open a pidfd for each process; -1 for one that has ended. */
 static int open_processes(const struct session *session, int *fds)
 {

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -184,26 +185,35 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	_exit(0);
 }
 
-static bool wait_until(const struct session *session, int fd, uint64_t end_ns)
+/* Longest time until a signal is heeded, in milliseconds */
+#define HEED_MS		500
+
+static bool wait_until(const struct session *session, int fd, uint64_t end_ns,
+		       const struct keep_limits *limits)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-	uint64_t now = now_ns();
+	uint64_t now, ms;
 
-	return now < end_ns &&
-		session_poll(session, &poll_fd, 1, (end_ns - now) / 1000000 + 1) > 0;
+	while ((now = now_ns()) < end_ns &&
+	       !(limits->until_signal && session_is_ending())) {
+		ms = (end_ns - now) / 1000000 + 1;
+		if (session_poll(session, &poll_fd, 1, MIN(ms, HEED_MS)) > 0)
+			return true;
+	}
+	return false;
 }
 
 /*
  * Read what the child writes, up to a byte more than there is room for. Returns NULL
- * if it does not end in time.
+ * if it does not end in time, or is not to be waited for.
  */
 static char *receive(const struct session *session, int input, uint64_t end_ns,
-		     size_t room, size_t *size)
+		     const struct keep_limits *limits, size_t room, size_t *size)
 {
 	char *data = malloc(room + 1);
 	ssize_t got;
 
-	for (*size = 0; data && wait_until(session, input, end_ns);
+	for (*size = 0; data && wait_until(session, input, end_ns, limits);
 	     *size += got) {
 		got = read(input, data + *size, room + 1 - *size);
 		if (!got)
@@ -271,7 +281,7 @@ static const char *keep(const struct session *session, struct prf *prf,
 	problem = start(prf, chosen, uid, room, limits, &input, &pid);
 	if (problem)
 		return problem;
-	data = receive(session, input, end_ns, room, &size);
+	data = receive(session, input, end_ns, limits, room, &size);
 	close(input);
 	/* What has closed the pipe without having ended must not go on either */
 	kill(pid, SIGKILL);

@@ -13,12 +13,14 @@
  * @bytes: memory that the child may have beside that of profil
  * @functions_only: read neither inlined calls nor source lines
  * @background: let everything else run, and stay in memory, first
+ * @until_signal: give up when a signal ends the session
  */
 struct keep_limits {
 	unsigned int seconds;
 	uint64_t bytes;
 	bool functions_only;
 	bool background;
+	bool until_signal;
 };
 
 const char *keep_within(const struct session *session, struct prf *prf,

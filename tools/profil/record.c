@@ -121,14 +121,16 @@ static int prepare_objects(struct record *record)
 	return 0;
 }
 
-/* The module has the path of a new file within some milliseconds. */
-static void forget_nameless(struct record *record)
+/*
+ * Without a build ID, another file may be at the path by now. And the module has the
+ * path of a new file within some milliseconds.
+ */
+static void forget_uncertain(struct record *record)
 {
 	uint32_t i;
 
 	for (i = PROFIL_OBJECT_FILES; i < record->nr_objects; i++)
-		if (record->objects[i].path &&
-		    record->objects[i].path[0] == '[')
+		if (!record->objects[i].build_id_len)
 			object_free(&record->objects[i]);
 }
 
@@ -821,7 +823,7 @@ int record_add(struct record *record, struct prf *prf)
 	record->next = 0;
 	record->has_cgroups = false;
 	record->has_kernel &= !record->kernel.nr;
-	forget_nameless(record);
+	forget_uncertain(record);
 	if (!buckets_read(&record->buckets, record->session->user_only) &&
 	    !read_images(record) && !prepare_objects(record) &&
 	    !add_images(record))

@@ -9,23 +9,34 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profil/keep.h"
 #include "push/code.h"
 #include "symbolize/symbols.h"
 #include "util/array.h"
+#include "util/file.h"
 
 /* With more than this, code_trim() forgets all. */
 #define MOST_BYTES	(4u << 20)
 
-/* Time that all questions of one profile may take */
-#define MOST_NS		60000000000ULL
+/* Seconds that all questions of one profile may take, and those of the last one */
+#define MOST_S		60
+#define LAST_S		5
 
 /* A file that cannot be read is not asked more often. */
 #define MOST_ASKED	3
 
+/* What one question may take; the last ones must not hold up the end of profil */
 static const struct keep_limits limits = {
 	.seconds = 30,
+	.bytes = 256ULL << 20,
+	.functions_only = true,
+	.background = true,
+	.until_signal = true,
+};
+static const struct keep_limits last_limits = {
+	.seconds = LAST_S,
 	.bytes = 256ULL << 20,
 	.functions_only = true,
 	.background = true,
@@ -62,45 +73,85 @@ static struct code {
 static int by_file(const void *a, const void *b)
 {
 	const struct code_file *f = a, *g = b;
-	int order = strcmp(f->dso.path, g->dso.path);
+	int order = strcmp(f->dso.path, g->dso.path) ?:
+		(f->dso.build_id_len > g->dso.build_id_len) -
+		(f->dso.build_id_len < g->dso.build_id_len) ?:
+		memcmp(f->dso.build_id, g->dso.build_id, f->dso.build_id_len);
 
-	if (order || f->dso.build_id_len != g->dso.build_id_len)
-		return order ?: f->dso.build_id_len < g->dso.build_id_len ?
-			-1 : 1;
-	return memcmp(f->dso.build_id, g->dso.build_id, f->dso.build_id_len);
+	return order ?: (f->changed_ns > g->changed_ns) -
+			(f->changed_ns < g->changed_ns);
 }
 
-static struct code_file *add_file(const struct prf_dso *dso)
+static struct code_file *new_file(const struct prf_dso *dso)
 {
-	struct code_file *file = calloc(1, sizeof(*file)), **list;
+	struct code_file *file = calloc(1, sizeof(*file));
+	char *path = strdup(dso->path);
+
+	if (!file || !path) {
+		free(file);
+		free(path);
+		return NULL;
+	}
+	file->users = 1;
+	file->dso.kind = dso->kind;
+	file->dso.build_id_len = dso->build_id_len;
+	memcpy(file->dso.build_id, dso->build_id, sizeof(dso->build_id));
+	file->dso.path = path;
+	return file;
+}
+
+/** code_put() - free the code of a file if nobody else uses it */
+void code_put(struct code_file *file)
+{
+	if (--file->users)
+		return;
+	while (file->nr)
+		free(file->functions[--file->nr].name);
+	free(file->functions);
+	free(file->segments);
+	free(file->wanted);
+	free(file->dso.path);
+	free(file);
+}
+
+static struct code_file *add_file(const struct code_file *key)
+{
+	struct code_file *file = new_file(&key->dso), **list;
 
 	list = array_grow(code.list, code.nr, sizeof(*list));
 	if (list)
 		code.list = list;
-	if (!file || !list) {
-		free(file);
+	if (!file)
+		return NULL;
+	file->changed_ns = key->changed_ns;
+	if (!list || !tsearch(file, &code.files, by_file)) {
+		code_put(file);
 		return NULL;
 	}
-	file->dso.kind = dso->kind;
-	file->dso.build_id_len = dso->build_id_len;
-	memcpy(file->dso.build_id, dso->build_id, sizeof(dso->build_id));
-	file->dso.path = strdup(dso->path);
-	if (!file->dso.path || !tsearch(file, &code.files, by_file)) {
-		free(file->dso.path);
-		free(file);
-		return NULL;
-	}
-	code.bytes += sizeof(*file) + strlen(dso->path);
+	code.bytes += sizeof(*file) + strlen(key->dso.path);
 	return code.list[code.nr++] = file;
+}
+
+/* Without a build ID, a file that has changed is another one. */
+static uint64_t changed_ns(const struct prf_dso *dso)
+{
+	struct stat now;
+
+	return dso->build_id_len || dso->kind > PRF_VDSO ||
+		dso->path[0] != '/' || stat(dso->path, &now) ? 0 :
+		file_changed_ns(&now);
 }
 
 /** code_file() - find the file of a DSO, or add it; NULL if out of memory */
 struct code_file *code_file(const struct prf_dso *dso)
 {
-	const struct code_file key = { .dso = *dso };
+	const struct code_file key = {
+		.dso = *dso,
+		.changed_ns = changed_ns(dso),
+	};
 	struct code_file **found = tfind(&key, &code.files, by_file);
 
-	return found ? *found : add_file(dso);
+	return found ? *found : add_file(&key);
 }
 
 /**
@@ -131,57 +182,63 @@ static size_t until(const struct code_file *file, uint64_t address)
  * @address: its first address
  * @bytes: its size
  *
- * Return: the function, or NULL.
+ * Return: the function, the innermost if some are within others; or NULL.
  */
 struct code_function *code_function(struct code_file *file,
 				      uint64_t address, uint64_t bytes)
 {
-	struct code_function *next = file->functions + until(file, address);
+	size_t next = until(file, address), i;
 
-	if (next > file->functions && address < next[-1].end)
-		return next - 1;
-	return next < file->functions + file->nr &&
-		next->start - address < bytes ? next : NULL;
+	for (i = next; i && address < file->functions[i - 1].reach; i--)
+		if (address < file->functions[i - 1].end)
+			return &file->functions[i - 1];
+	return next < file->nr &&
+		file->functions[next].start - address < bytes ?
+		&file->functions[next] : NULL;
 }
 
-/*
- * Add a function. Code that a process makes may be where other code was: it has
- * the later name.
- */
+/* Add a function at its place among the others; @name is copied. */
+static int insert(struct code_file *file, size_t at, uint64_t start,
+		  uint64_t end, const char *name)
+{
+	struct code_function *functions = array_grow(file->functions, file->nr,
+						     sizeof(*functions));
+	char *copy = strdup(name);
+
+	if (functions)
+		file->functions = functions;
+	if (!functions || !copy) {
+		free(copy);
+		return -1;
+	}
+	memmove(functions + at + 1, functions + at,
+		(file->nr++ - at) * sizeof(*functions));
+	functions[at] = (struct code_function){
+		.start = start, .end = end, .name = copy
+	};
+	for (; at < file->nr; at++)
+		functions[at].reach = at && functions[at - 1].reach >
+			functions[at].end ? functions[at - 1].reach :
+					    functions[at].end;
+	return 0;
+}
+
+/* Add a function, unless it is there. */
 static int add_function(struct code_file *file, uint64_t start, uint64_t end,
 			const char *name)
 {
 	size_t at = until(file, start);
-	struct code_function *function;
-	char *copy;
+	const struct code_function *before;
 
-	if (at && file->functions[at - 1].start == start &&
-	    file->functions[at - 1].end == end &&
-	    !strcmp(file->functions[at - 1].name, name))
-		return 0;
-	copy = strdup(name);
-	if (!copy)
-		return -1;
-	if (at && file->functions[at - 1].start == start) {
-		function = &file->functions[at - 1];
-		free(function->name);
-	} else {
-		function = array_grow(file->functions, file->nr,
-				      sizeof(*function));
-		if (!function) {
-			free(copy);
-			return -1;
-		}
-		file->functions = function;
-		function += at;
-		memmove(function + 1, function,
-			(file->nr++ - at) * sizeof(*function));
-		code.bytes += sizeof(*function) + strlen(name);
+	for (; at; at--) {
+		before = &file->functions[at - 1];
+		if (before->start != start || before->end > end)
+			break;
+		if (before->end == end && !strcmp(before->name, name))
+			return 0;
 	}
-	*function = (struct code_function){
-		.start = start, .end = end, .name = copy
-	};
-	return 0;
+	code.bytes += sizeof(*before) + strlen(name);
+	return insert(file, at, start, end, name);
 }
 
 /* Names that the profile itself has */
@@ -197,6 +254,27 @@ static int learn_symbols(struct code_file *file, const struct prf_dso *dso)
 			return -1;
 	}
 	return 0;
+}
+
+/*
+ * Code that a process makes may be where other code was: the names of a segment are
+ * for its ticks alone.
+ */
+static struct code_file *made_code(const struct prf_dso *dso)
+{
+	struct code_file *file = new_file(dso);
+	size_t i;
+
+	for (i = 0; file && i < dso->nr_symbols; i++) {
+		const struct prf_symbol *symbol = &dso->symbols[i];
+
+		if (!insert(file, i, dso->pgoff + symbol->start,
+			    dso->pgoff + symbol->end, symbol->name))
+			continue;
+		code_put(file);
+		return NULL;
+	}
+	return file;
 }
 
 /* Names that the child has read */
@@ -242,14 +320,27 @@ static int want(struct code_file *file, const struct prf_dso *dso,
 	return 0;
 }
 
-static int want_dso(const struct prf_dso *dso, const struct prf_site *callers,
-		    size_t nr_callers, bool call_sites)
+/* The code of a DSO, for a segment that has ticks in it; NULL if out of memory */
+static struct code_file *hold(const struct prf_dso *dso)
 {
-	struct code_file *file = code_file(dso);
+	struct code_file *file;
+
+	if (dso->kind == PRF_ANONYMOUS && dso->nr_symbols)
+		return made_code(dso);
+	file = code_file(dso);
+	if (file)
+		file->users++;
+	return file;
+}
+
+static int want_dso(struct code_file *file, const struct prf_dso *dso,
+		    const struct prf_site *callers, size_t nr_callers,
+		    bool call_sites)
+{
 	size_t i;
 
-	if (!file)
-		return -1;
+	if (dso->kind == PRF_ANONYMOUS)
+		return 0;
 	if (dso->kind > PRF_VDSO)
 		return learn_symbols(file, dso);
 	for (i = 0; i < dso->nr; i++)
@@ -261,19 +352,45 @@ static int want_dso(const struct prf_dso *dso, const struct prf_site *callers,
 	return 0;
 }
 
-static int want_exec(const struct prf_exec *exec, bool call_sites)
+/* @segment: receives the code of the exec's DSOs */
+static int want_exec(struct segment *segment, const struct prf_exec *exec)
 {
+	bool call_sites = segment->prf.flags & PRF_FLAG_CALL_SITES;
 	size_t nr, first, end = 0, i;
 	struct prf_site *callers = prf_callers(exec, &nr);
 	int failed = callers ? 0 : -1;
 
 	for (i = 0; i < exec->nr && !failed; i++) {
+		struct code_file *file = hold(&exec->dsos[i]);
+
+		if (!file) {
+			failed = -1;
+			break;
+		}
+		segment->files[segment->nr_files++] = file;
 		for (first = end; end < nr && callers[end].dso == i; end++)
 			;
-		failed = want_dso(&exec->dsos[i], callers + first, end - first,
-				  call_sites);
+		failed = want_dso(file, &exec->dsos[i], callers + first,
+				  end - first, call_sites);
 	}
 	free(callers);
+	return failed;
+}
+
+/* Want the functions of a segment that are not known. */
+static int want_segment(struct segment *segment)
+{
+	const struct prf *prf = &segment->prf;
+	int failed = 0;
+	size_t nr = 0, i;
+
+	for (i = 0; i < prf->nr; i++)
+		nr += prf->execs[i].nr;
+	segment->files = calloc(nr + 1, sizeof(*segment->files));
+	if (!segment->files)
+		return -1;
+	for (i = 0; i < prf->nr && !failed; i++)
+		failed = want_exec(segment, &prf->execs[i]);
 	return failed;
 }
 
@@ -343,48 +460,67 @@ static int make_question(struct prf *question, const struct prf *prf,
 }
 
 /* What has no answer now may have one later, but not for ever. */
-static int take_answers(const struct prf *answers)
+static int take_answers(const struct prf *answers, struct code_file **files,
+			size_t nr)
 {
-	const struct prf_exec *exec = answers->execs;
+	const struct prf_dso *dso = answers->execs->dsos;
 	size_t i;
 
-	for (i = 0; i < exec->nr; i++) {
-		const struct prf_dso *dso = &exec->dsos[i];
-		struct code_file *file = code_file(dso);
-
-		if (!file)
-			return -1;
+	for (i = 0; i < nr; i++) {
+		if (!files[i]->nr_wanted)
+			continue;
 		if (!dso->names)
-			file->asked++;
-		else if (learn_names(file, dso->names))
+			files[i]->asked++;
+		else if (learn_names(files[i], dso->names))
 			return -1;
+		dso++;
 	}
 	return 0;
+}
+
+/**
+ * struct asking - how to ask
+ * @session: what was profiled
+ * @prf: the profile that needs names
+ * @limits: what one question may take
+ * @end_ns: until then, on the monotonic clock
+ */
+struct asking {
+	const struct session *session;
+	const struct prf *prf;
+	const struct keep_limits *limits;
+	uint64_t end_ns;
+};
+
+static bool may_ask(const struct asking *asking)
+{
+	return now_ns() < asking->end_ns &&
+		!(asking->limits->until_signal && session_is_ending());
 }
 
 /*
  * Ask for what is wanted of some files. If there is no answer, ask for each half
  * of them: one file must not take the names of all others with it.
  */
-static int ask(const struct session *session, const struct prf *prf,
-	       struct code_file **files, size_t nr, uint64_t end_ns)
+static int ask(const struct asking *asking, struct code_file **files, size_t nr)
 {
 	struct prf question = {};
-	int failed = make_question(&question, prf, files, nr);
-	bool has_failed = false;
+	int failed = make_question(&question, asking->prf, files, nr);
 	size_t asked = failed ? 0 : question.execs->nr;
+	bool has_failed = false;
 
-	if (asked && now_ns() < end_ns) {
-		has_failed = keep_within(session, &question, &limits);
+	if (asked && may_ask(asking)) {
+		has_failed = keep_within(asking->session, &question,
+					 asking->limits);
 		code.failures += has_failed;
 		if (!has_failed || asked == 1)
-			failed = take_answers(&question);
+			failed = take_answers(&question, files, nr);
 	}
 	prf_free(&question);
 	if (failed || !has_failed || asked == 1)
 		return failed;
-	return ask(session, prf, files, nr / 2, end_ns) ||
-		ask(session, prf, files + nr / 2, nr - nr / 2, end_ns) ? -1 : 0;
+	return ask(asking, files, nr / 2) ||
+		ask(asking, files + nr / 2, nr - nr / 2) ? -1 : 0;
 }
 
 static void free_wanted(void)
@@ -399,23 +535,27 @@ static void free_wanted(void)
 }
 
 /**
- * code_learn() - learn the functions of a profile
+ * code_learn() - learn the functions of a segment
  * @session: what was profiled
- * @prf: the profile
+ * @segment: the segment, which gets the code of its DSOs
+ * @is_last: profil ends; else, do not wait for names once a signal ends it
  *
  * Return: 0, or -1 if out of memory.
  */
-int code_learn(const struct session *session, const struct prf *prf)
+int code_learn(const struct session *session, struct segment *segment,
+	       bool is_last)
 {
-	bool call_sites = prf->flags & PRF_FLAG_CALL_SITES;
-	int failed = 0;
-	size_t i;
+	const struct asking asking = {
+		.session = session,
+		.prf = &segment->prf,
+		.limits = is_last ? &last_limits : &limits,
+		.end_ns = now_ns() +
+			(is_last ? LAST_S : MOST_S) * 1000000000ULL,
+	};
+	int failed = want_segment(segment);
 
-	for (i = 0; i < prf->nr && !failed; i++)
-		failed = want_exec(&prf->execs[i], call_sites);
 	if (!failed && !session->no_names)
-		failed = ask(session, prf, code.list, code.nr,
-			     now_ns() + MOST_NS);
+		failed = ask(&asking, code.list, code.nr);
 	free_wanted();
 	return failed;
 }
@@ -432,27 +572,21 @@ unsigned long code_failures(void)
 	return code.failures;
 }
 
-/** code_trim() - forget all files if that is much, as no ticks in them wait */
+/** code_trim() - forget all files if that is much, as they are read again */
 void code_trim(void)
 {
 	if (code.bytes > MOST_BYTES)
 		code_forget();
 }
 
-/** code_forget() - forget all files */
+/** code_forget() - forget all files, but for the ticks of segments */
 void code_forget(void)
 {
 	while (code.nr) {
 		struct code_file *file = code.list[--code.nr];
 
-		while (file->nr)
-			free(file->functions[--file->nr].name);
 		tdelete(file, &code.files, by_file);
-		free(file->functions);
-		free(file->segments);
-		free(file->wanted);
-		free(file->dso.path);
-		free(file);
+		code_put(file);
 	}
 	free(code.list);
 	code.list = NULL;

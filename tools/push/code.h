@@ -2,7 +2,8 @@
 /*
  * code.h - functions of files, by path and build ID
  *
- * A function that has had ticks will have more. Its file is read once.
+ * A function that has had ticks will have more. Its file is read once, unless
+ * that changes and has no build ID.
  */
 #ifndef CODE_H
 #define CODE_H
@@ -13,11 +14,13 @@
 
 #include "prf/prf.h"
 #include "profil/session.h"
+#include "push/window.h"
 
 /**
  * struct code_function - a function
  * @start: its first address
  * @end: first address after it
+ * @reach: the greatest end of this function and of all before it
  * @name: its name
  * @profile: the profile that has it, by encode.c
  * @number: its number there
@@ -25,6 +28,7 @@
 struct code_function {
 	uint64_t start;
 	uint64_t end;
+	uint64_t reach;
 	char *name;
 	uint64_t profile;
 	uint64_t number;
@@ -32,11 +36,14 @@ struct code_function {
 
 /**
  * struct code_file - what is known of a file, or of other code
+ * @users: number of segments that have ticks in it, and one until code_forget()
  * @dso: its kind, path and build ID
+ * @changed_ns: without a build ID, the last change of the file that is at the path,
+ *	since the epoch, or 0
  * @nr_segments: number of segments
  * @segments: its executable segments
  * @nr: number of functions
- * @functions: its functions, sorted by address
+ * @functions: its functions, sorted by start, and then from the longest
  * @nr_wanted: number of elements of @wanted
  * @wanted: places without a function, to ask for
  * @asked: number of times that it could not be read
@@ -44,7 +51,9 @@ struct code_function {
  * @mapping: its number there
  */
 struct code_file {
+	unsigned int users;
 	struct prf_dso dso;
+	uint64_t changed_ns;
 	size_t nr_segments;
 	struct prf_segment *segments;
 	size_t nr;
@@ -57,11 +66,13 @@ struct code_file {
 };
 
 struct code_file *code_file(const struct prf_dso *dso);
+void code_put(struct code_file *file);
 uint64_t code_address(const struct code_file *file,
 		       const struct prf_dso *dso, uint64_t offset);
 struct code_function *code_function(struct code_file *file,
 				      uint64_t address, uint64_t bytes);
-int code_learn(const struct session *session, const struct prf *prf);
+int code_learn(const struct session *session, struct segment *segment,
+	       bool is_last);
 size_t code_bytes(void);
 unsigned long code_failures(void);
 void code_trim(void);

@@ -60,6 +60,18 @@ struct out {
 	uint64_t ticks;
 };
 
+/**
+ * struct item - an exec to be written
+ * @prf: the profile that it is in
+ * @exec: the exec
+ * @files: the code of its DSOs
+ */
+struct item {
+	const struct prf *prf;
+	const struct prf_exec *exec;
+	struct code_file **files;
+};
+
 /* Profiles so far: files and functions know by it which one has them */
 static uint64_t profile;
 
@@ -217,27 +229,27 @@ static void put_whole(struct out *out, char *name, uint64_t ticks)
 		put_ticks(out, location_of(out, name), ticks);
 }
 
-static void put_flat(struct out *out, const struct prf_exec *exec)
+static void put_flat(struct out *out, const struct item *item)
 {
+	const struct prf_exec *exec = item->exec;
 	size_t i, j;
 
 	for (i = 0; i < exec->nr; i++) {
 		const struct prf_dso *dso = &exec->dsos[i];
-		struct code_file *file = code_file(dso);
+		struct code_file *file = item->files[i];
 
-		for (j = 0; j < dso->nr && file; j++)
+		for (j = 0; j < dso->nr; j++)
 			put_ticks(out, location_at(out, file,
 					code_address(file, dso,
 						      dso->buckets[j].offset),
 					dso->bucket_bytes),
 				  dso->buckets[j].count);
-		out->failed |= !file;
 	}
 	put_whole(out, KERNEL, exec->kernel_count);
 }
 
 /* @calls: of a caller, the last byte of the bucket is in the right function */
-static uint64_t node_location(struct out *out, const struct prf_exec *exec,
+static uint64_t node_location(struct out *out, const struct item *item,
 			      const struct prf_node *node, bool calls)
 {
 	const struct prf_dso *dso;
@@ -246,31 +258,32 @@ static uint64_t node_location(struct out *out, const struct prf_exec *exec,
 
 	if (node->dso == PRF_NODE_KERNEL)
 		return location_of(out, KERNEL);
-	dso = &exec->dsos[node->dso];
+	dso = &item->exec->dsos[node->dso];
+	file = item->files[node->dso];
 	bytes = dso->bucket_bytes;
 	if (calls) {
 		offset += bytes - 1;
 		bytes = 1;
 	}
-	file = code_file(dso);
-	return location_at(out, file, file ? code_address(file, dso, offset) :
-					     0, bytes);
+	return location_at(out, file, code_address(file, dso, offset), bytes);
 }
 
-static void add_callers(struct out *out, const struct prf_exec *exec,
+static void add_callers(struct out *out, const struct item *item,
 			uint32_t caller, bool calls)
 {
 	while (caller && caller != PRF_CUT) {
-		const struct prf_node *node = &exec->nodes[caller - 1];
+		const struct prf_node *node = &item->exec->nodes[caller - 1];
 
 		pprof_add_location(&out->pprof,
-				   node_location(out, exec, node, calls));
+				   node_location(out, item, node, calls));
 		caller = node->caller;
 	}
 }
 
-static void put_chains(struct out *out, const struct prf_exec *exec, bool calls)
+static void put_chains(struct out *out, const struct item *item)
 {
+	bool calls = !(item->prf->flags & PRF_FLAG_CALL_SITES);
+	const struct prf_exec *exec = item->exec;
 	uint64_t location;
 	size_t i;
 
@@ -278,15 +291,15 @@ static void put_chains(struct out *out, const struct prf_exec *exec, bool calls)
 		const struct prf_node *node = &exec->nodes[i];
 
 		if (node->count) {
-			location = node_location(out, exec, node, false);
+			location = node_location(out, item, node, false);
 			pprof_add_location(&out->pprof, location);
-			add_callers(out, exec, node->caller, calls);
+			add_callers(out, item, node->caller, calls);
 			end_sample(out, node->count);
 		}
 		if (node->below) {
 			pprof_add_location(&out->pprof,
 					   location_of(out, ELSEWHERE));
-			add_callers(out, exec, i + 1, calls);
+			add_callers(out, item, i + 1, calls);
 			end_sample(out, node->below);
 		}
 	}
@@ -302,30 +315,21 @@ static uint64_t below(const struct prf_exec *exec)
 	return ticks;
 }
 
-static void put_exec(struct out *out, const struct prf *prf,
-		     const struct prf_exec *exec)
+static void put_exec(struct out *out, const struct item *item)
 {
-	out->period_ns = prf->period_ns;
+	const struct prf_exec *exec = item->exec;
+
+	out->period_ns = item->prf->period_ns;
 	if (exec->nr_nodes)
-		put_chains(out, exec, !(prf->flags & PRF_FLAG_CALL_SITES));
+		put_chains(out, item);
 	else
-		put_flat(out, exec);
+		put_flat(out, item);
 	put_whole(out, KERNEL, prf_placed(exec, PRF_IN_KERNEL));
 	put_whole(out, ELSEWHERE,
 		  prf_placed(exec, PRF_ELSEWHERE) - below(exec));
 }
 
 /* ---- the profile */
-
-/**
- * struct item - an exec to be written
- * @prf: the profile that it is in
- * @exec: the exec
- */
-struct item {
-	const struct prf *prf;
-	const struct prf_exec *exec;
-};
 
 static int by_label(const void *a, const void *b)
 {
@@ -349,12 +353,13 @@ static struct item *list_items(const struct encode *encode, size_t *nr)
 	*nr = 0;
 	for (i = 0; list && i < window->nr; i++) {
 		const struct prf *prf = &window->list[i]->prf;
+		struct code_file **files = window->list[i]->files;
 
-		for (j = 0; j < prf->nr; j++)
+		for (j = 0; j < prf->nr; files += prf->execs[j++].nr)
 			if (!encode->key || !strcmp(encode->key,
 					encode_key(&prf->execs[j])))
 				list[(*nr)++] = (struct item){
-					prf, &prf->execs[j]
+					prf, &prf->execs[j], files
 				};
 	}
 	if (list)
@@ -397,7 +402,7 @@ static void put_items(struct out *out, const struct encode *encode,
 	for (i = 0; i < nr; i++) {
 		if (!i || by_label(&list[i - 1], &list[i]))
 			put_exec_labels(out, first, list[i].exec);
-		put_exec(out, list[i].prf, list[i].exec);
+		put_exec(out, &list[i]);
 	}
 }
 

@@ -239,17 +239,6 @@ bool listen_has_windows(void)
 	return false;
 }
 
-/** listen_holds() - are there ticks in any window? */
-bool listen_holds(void)
-{
-	size_t i;
-
-	for (i = 0; i < MOST_SCRAPES; i++)
-		if (scrapes[i].window.nr)
-			return true;
-	return false;
-}
-
 /** listen_add() - add ticks to all windows; returns 0, or -1 if out of memory */
 int listen_add(struct segment *segment, uint64_t now_ns)
 {

@@ -19,7 +19,6 @@ int listen_until(int most_ms);
 void listen_work(void);
 bool listen_wants(uint64_t now_ns);
 bool listen_has_windows(void);
-bool listen_holds(void);
 int listen_add(struct segment *segment, uint64_t now_ns);
 void listen_refresh(uint64_t now_ns, bool is_last);
 void listen_close(void);

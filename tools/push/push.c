@@ -90,7 +90,7 @@ static int fill(const struct session *session, struct prf *prf)
 {
 	if (prf_init(prf, ""))
 		return -1;
-	prf->start_unix_ns = session->start_unix_ns;
+	prf->start_unix_ns = unix_ns(push.read_ns);
 	prf->period_ns = session->period_ns;
 	prf->clock = session->clock;
 	if (!session->flat)
@@ -100,9 +100,11 @@ static int fill(const struct session *session, struct prf *prf)
 	return 0;
 }
 
-static int read_table(struct session *session, struct prf *prf)
+static int read_table(struct session *session, struct segment *segment,
+		      bool is_last)
 {
 	const struct watch *watch = the_watch(session);
+	struct prf *prf = &segment->prf;
 	struct profil_watch_status status;
 
 	if (!push.record)
@@ -115,7 +117,8 @@ static int read_table(struct session *session, struct prf *prf)
 	if (record_add(push.record, prf))
 		return -1;
 	/* Without a window, only the metrics want the ticks */
-	if ((config.url || listen_has_windows()) && code_learn(session, prf))
+	if ((config.url || listen_has_windows()) &&
+	    code_learn(session, segment, is_last))
 		return -1;
 	metrics_add(prf);
 	metrics.period_ns = session->period_ns;
@@ -125,14 +128,14 @@ static int read_table(struct session *session, struct prf *prf)
 }
 
 /* Add what has come since the last time to all windows. */
-static int collect(struct session *session)
+static int collect(struct session *session, bool is_last)
 {
 	struct segment *segment = segment_new();
 	int failed;
 
 	if (!segment)
 		return -1;
-	failed = read_table(session, &segment->prf) ||
+	failed = read_table(session, segment, is_last) ||
 		window_add(&push.window, segment, push.read_ns) ||
 		listen_add(segment, push.read_ns) ? -1 : 0;
 	segment_put(segment);
@@ -146,7 +149,7 @@ static int collect(struct session *session)
 static int renew(struct session *session)
 {
 	metrics.lost += backend_stop_watches(session);
-	if (collect(session))
+	if (collect(session, false))
 		return -1;
 	record_free(push.record);
 	push.record = NULL;
@@ -284,14 +287,13 @@ static int refresh(struct session *session)
 	open_first(session);
 	due = is_due(now);
 	if (due || listen_wants(now)) {
-		failed = collect(session);
+		failed = collect(session, false);
 		if (!failed && due && config.url)
 			put_profiles();
 		if (!failed)
 			listen_refresh(push.read_ns, false);
 	}
-	if (!push.window.nr && !listen_holds())
-		code_trim();
+	code_trim();
 	if (!failed && table_is_full(session))
 		failed = renew(session);
 	if (failed)
@@ -323,7 +325,7 @@ static void finish(struct session *session)
 
 	open_first(session);
 	metrics.lost += backend_stop_watches(session);
-	if (the_watch(session) && collect(session))
+	if (the_watch(session) && collect(session, true))
 		term_warn("%s", strerror(errno));
 	if (config.url)
 		put_profiles();

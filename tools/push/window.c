@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "push/code.h"
 #include "push/window.h"
 #include "util/array.h"
 
@@ -23,6 +24,9 @@ void segment_put(struct segment *segment)
 {
 	if (--segment->users)
 		return;
+	while (segment->nr_files)
+		code_put(segment->files[--segment->nr_files]);
+	free(segment->files);
 	prf_free(&segment->prf);
 	free(segment);
 }

@@ -163,6 +163,88 @@ def one_file_takes_no_names_with_it():
         equal(names - {"[kernel]"}, {"inner_function", "sh+0x5000"})
 
 
+def place_in(name):
+    """Return an offset in the function of a library, in hexadecimal."""
+    library = os.path.join(DIR, f"bare{name}.so")
+    said = subprocess.run(["nm", library], capture_output=True, text=True,
+                          check=True).stdout
+    return hex(int(re.search(f"^([0-9a-f]+) T {name}$", said, re.M)[1], 16) + 16)
+
+
+def wait_for_name(store, name):
+    """Wait until the store has a profile with a function's name; return its number."""
+    def has_name():
+        return [number for number, one in enumerate(list(store.received))
+                if one.profile.ticks(name)]
+    wait_for(has_name)
+    return has_name()[0]
+
+
+def names_of_a_replaced_file_are_its_own():
+    """Without a build ID: those of the file before are not in the new one, and it
+    has names although it is younger than the profil."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        # Of root's profil, nobody reads it
+        os.chmod(room, 0o755)
+        library, new = (os.path.join(room, name) for name in ("lib", "new"))
+        shutil.copy(os.path.join(DIR, "barefirst.so"), library)
+        with Profil("--push=" + store.url, "--every=1", BARE=library,
+                    BARE_AT=place_in("first")) as profil:
+            wait_for_name(store, "first")
+            shutil.copy(os.path.join(DIR, "baresecond.so"), new)
+            os.rename(new, library)
+            since = wait_for_name(store, "second")
+            wait_for(lambda: len(store.received) > since + 2)
+            equal(profil.end(), 0)
+            equal(store.ticks(), profil.counted())
+    equal(place_in("first"), place_in("second"))
+    equal([one.profile.ticks("first") for one in store.received[since:]],
+          [0] * (len(store.received) - since))
+
+
+def made_code_has_the_name_of_its_time():
+    """What a JIT compiler has made may be where other code was."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", MADE="1") as profil:
+        path = f"/tmp/perf-{profil.process.pid}.map"
+        try:
+            for name in ("1008 100 old_code", "1000 100 new_code"):
+                with open(path, "w", encoding="utf-8") as file:
+                    print(name, file=file)
+                since = wait_for_name(store, name.split()[2])
+            equal(profil.end(), 0)
+        finally:
+            os.unlink(path)
+    for one in store.received[since:]:
+        equal(one.profile.ticks("old_code"), 0)
+
+
+def functions_within_others_have_names():
+    """And what follows them is the outer function."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", NESTED="1") as profil:
+        number = wait_for_name(store, "within_function")
+        profil.end()
+    profile = store.received[number].profile
+    equal(profile.ticks("around_function"), profile.ticks("within_function"))
+
+
+def ends_while_names_take_long():
+    """The last profile waits for them some seconds only."""
+    def takes():
+        store = Receiver()
+        with Profil("--push=" + store.url, "--every=1", SLOW="1000") as profil:
+            wait_for(lambda: os.path.exists(profil.counted_path))
+            time.sleep(3)
+            begin = time.monotonic()
+            equal(profil.end(), 0)
+            equal(store.ticks(), profil.counted())
+            return time.monotonic() - begin
+    # A busy machine may need longer, but not each time
+    assert any(takes() < 20 for _ in range(5))
+
+
 def is_read_by_go_tool_pprof():
     """The reader that everybody has reads what was sent."""
     if not shutil.which("go"):
@@ -633,6 +715,57 @@ def limits_scrapes():
             profil.end()
             failed = [one.exception() for one in answers if one.exception()]
     equal([error.code for error in failed], [503])
+
+
+def gone_scrapers_leave_their_places():
+    """The server notices that they do not wait any more."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/debug/pprof/profile?seconds="
+
+    def status():
+        try:
+            get(url + "1")
+        except urllib.error.HTTPError as error:
+            return error.code
+        return 200
+
+    with begin(port) as profil:
+        scrapers = [socket.create_connection(("127.0.0.1", port))
+                    for _ in range(4)]
+        for scraper in scrapers:
+            scraper.sendall(b"GET /debug/pprof/profile?seconds=3000 HTTP/1.1\r\n"
+                            b"Host: here\r\n\r\n")
+        wait_for(lambda: status() == 503)
+        for scraper in scrapers:
+            scraper.close()
+        wait_for(lambda: status() == 200)
+        equal(profil.end(), 0)
+
+
+def scrapes_while_it_ends():
+    """Return the statuses of scrapes from a signal to the end of profil, which still
+    tries to send."""
+    store, port = Receiver(*20 * ["silent"]), free_port()
+    url = f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=1"
+    statuses = []
+    with begin(port, "--push=" + store.url, "--every=1") as profil:
+        wait_for(lambda: store.tried)
+        profil.process.send_signal(signal.SIGTERM)
+        while profil.process.poll() is None:
+            try:
+                get(url)
+                statuses.append(200)
+            except urllib.error.HTTPError as error:
+                statuses.append(error.code)
+            except OSError:
+                pass
+        equal(profil.end(), 0)
+    return statuses
+
+
+def refuses_scrapes_when_it_ends():
+    """There will be no more ticks."""
+    assert any(503 in scrapes_while_it_ends() for _ in range(5))
 
 
 def metrics_are_prometheus_text():

@@ -6,8 +6,11 @@
  * in one of two programs. The environment variable COUNTED names a file that has
  * the number of all ticks so far, as a 64-bit number. SPOOL_BYTES makes the spool
  * smaller than the options can. With POISON, /bin/sh has ticks, too, and no process
- * survives reading it. With SLOW, reading names takes that many seconds. Its
- * processes do not stand back: on a busy machine they would not read names in time.
+ * survives reading it. With SLOW, reading names takes that many seconds. With BARE,
+ * the library of that path, which may be replaced, has ticks at the offset of BARE_AT;
+ * with MADE, code of this process at 0x1010; with NESTED, a function around another
+ * one. Its processes do not stand back: on a busy machine they would not read names in
+ * time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -34,6 +37,22 @@ __attribute__((noinline, used, aligned(64))) static void inner_function(void)
 {
 	asm volatile(".fill 256, 1, 0x90");
 }
+
+/* A function, and another one within it */
+void around_function(void);
+asm(".pushsection .text\n"
+    "	.balign	64\n"
+    "	.globl	around_function, within_function\n"
+    "	.type	around_function, %function\n"
+    "	.type	within_function, %function\n"
+    "around_function:\n"
+    "	.fill	64\n"
+    "within_function:\n"
+    "	.fill	64\n"
+    "	.size	within_function, 64\n"
+    "	.fill	128\n"
+    "	.size	around_function, 256\n"
+    ".popsection");
 
 static struct table table;
 static uint32_t images[2], self, other;
@@ -70,6 +89,8 @@ static void make_table(void)
 	images[0] = table_image(&table, "pushed");
 	images[1] = table_image(&table, "sh");
 	table.images[images[0]].exe = self;
+	table.images[images[0]].pid = getpid();
+	table.images[images[0]].uid = getuid();
 	table.images[images[1]].exe = other;
 }
 
@@ -95,6 +116,36 @@ const char *__wrap_watch_start(struct watch *watch,
 	return NULL;
 }
 
+static void tick_at(uint32_t object, uint64_t offset)
+{
+	table_tick(&table, images[0], object, offset, 1);
+	counted++;
+}
+
+/* The library that is at the path now */
+static void tick_bare(const char *path)
+{
+	static uint32_t object;
+	static ino_t inode;
+	struct stat now;
+
+	if (stat(path, &now))
+		return;
+	if (now.st_ino != inode)
+		object = table_file(&table, path);
+	inode = now.st_ino;
+	tick_at(object, strtoul(getenv("BARE_AT"), NULL, 16));
+}
+
+static void tick_nested(void)
+{
+	char path[256];
+	uint64_t at = offset_of(around_function, path);
+
+	tick_at(self, at + 96);
+	tick_at(self, at + 160);
+}
+
 /* MANY asks for a new place each time: the table is nearly full in the end. */
 static void tick(uint64_t nr)
 {
@@ -108,6 +159,12 @@ static void tick(uint64_t nr)
 		table_tick(&table, images[1], other, 0x5000, 1);
 		counted++;
 	}
+	if (getenv("BARE"))
+		tick_bare(getenv("BARE"));
+	if (getenv("MADE"))
+		tick_at(PROFIL_OBJECT_ANONYMOUS, 0x1010);
+	if (getenv("NESTED"))
+		tick_nested();
 	if (getenv("MANY"))
 		inner_at += places++ * 4;
 	outer = table_frame(&table, images[0], self, outer_at, 0);
