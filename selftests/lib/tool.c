@@ -268,6 +268,23 @@ double ticks_between(const struct prf_exec *exec, const char *path,
 	return ticks;
 }
 
+/** has_name() - has a NAMES record of the profile a function with that name? */
+bool has_name(const struct prf *prf, const char *name)
+{
+	size_t i, j, k;
+
+	for (i = 0; i < prf->nr_blocks; i++)
+		for (j = 0; j < prf->blocks[i].nr; j++) {
+			const struct prf_names *names =
+				&prf->blocks[i].names[j];
+
+			for (k = 0; k < names->nr_functions; k++)
+				if (!strcmp(names->functions[k].name, name))
+					return true;
+		}
+	return false;
+}
+
 /**
  * function_of() - find a function in the output of a helper
  * @said: the output

@@ -59,6 +59,7 @@ int tool_load_all(const struct tool *tool, struct prf *files, int most);
 #define RUN(helper, ...) \
 	tool_run(&self->run, NO_OPTIONS, helper, LIST(__VA_ARGS__))
 
+bool has_name(const struct prf *prf, const char *name);
 double ticks_between(const struct prf_exec *exec, const char *path,
 		     uint64_t start, uint64_t end);
 

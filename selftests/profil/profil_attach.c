@@ -3,6 +3,7 @@
  * profil_attach.c - tools/profil profiles what runs already
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,11 @@
 #include "tool_fixture.h"
 
 /*
- * Run a script in the background until stop_program(), or for ever, and wait
- * until the shell has been executed, by this path. Returns its PID.
+ * Execute a program in the background until stop_program(), or for ever. Returns its
+ * PID once it has been executed.
  */
-static pid_t start_shell(const char *path, const char *script)
+static pid_t start(void (*execute)(const char *path, const char *argument),
+		   const char *path, const char *argument)
 {
 	int closed_by_exec[2];
 	pid_t child;
@@ -31,7 +33,7 @@ static pid_t start_shell(const char *path, const char *script)
 	child = fork();
 	if (!child) {
 		setpgid(0, 0);
-		execl(path, "sh", "-c", script, NULL);
+		execute(path, argument);
 		_exit(99);
 	}
 	close(closed_by_exec[1]);
@@ -41,9 +43,14 @@ static pid_t start_shell(const char *path, const char *script)
 	return child;
 }
 
+static void execute_shell(const char *path, const char *script)
+{
+	execl(path, "sh", "-c", script, NULL);
+}
+
 static pid_t start_program(const char *script)
 {
-	return start_shell("/bin/sh", script);
+	return start(execute_shell, "/bin/sh", script);
 }
 
 static void stop_program(pid_t child)
@@ -207,6 +214,46 @@ TEST_F(tool, until_it_is_interrupted)
 	stop_program(child);
 }
 
+/* A program that burns at @path, which in our mount namespace is another file */
+static void execute_elsewhere(const char *path, const char *directory)
+{
+	char *burn[200] = {};
+	char program[4096];
+	int i;
+
+	for (i = 0; i < 199; i++)
+		burn[i] = "burn";
+	helper_path(program, sizeof(program), "workload");
+	if (!unshare(CLONE_NEWNS) &&
+	    !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	    !mount("none", directory, "tmpfs", 0, NULL) &&
+	    !copy_file(program, path, 0755))
+		execv(path, burn);
+}
+
+/* As in a container: names are those of the file that it has. */
+TEST_F(tool, names_in_another_mount_namespace)
+{
+	char directory[64], path[80], program[4096];
+	pid_t child;
+
+	NEED_MODULE();
+	if (getuid())
+		SKIP(return, "this needs root");
+	snprintf(directory, sizeof(directory), "%s/in", self->run.directory);
+	snprintf(path, sizeof(path), "%s/program", directory);
+	helper_path(program, sizeof(program), "waiter");
+	ASSERT_EQ(0, mkdir(directory, 0755));
+	ASSERT_EQ(0, copy_file(program, path, 0755));
+	child = start(execute_elsewhere, path, directory);
+	ATTACH("-p", text_of(child), "--duration=1");
+	stop_program(child);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	ASSERT_EQ(1, self->run.prf.nr);
+	EXPECT_STREQ(path, self->run.prf.execs[0].name);
+	EXPECT_TRUE(has_name(&self->run.prf, "often"));
+}
+
 /* Execs are told apart by name: other shells may be alive. */
 TEST_F(tool, whole_machine)
 {
@@ -221,7 +268,7 @@ TEST_F(tool, whole_machine)
 		SKIP(return, "this needs root");
 	snprintf(path, sizeof(path), "%s/whole", self->run.directory);
 	ASSERT_EQ(0, symlink("/bin/sh", path));
-	child = start_shell(path, LOOP);
+	child = start(execute_shell, path, LOOP);
 	ATTACH("-a", "-P", "--duration=1");
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
 	used_ns = cpu_ns_of(child);

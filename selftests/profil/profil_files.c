@@ -408,23 +408,6 @@ TEST_F(tool, kernel_apart)
 	EXPECT_BOTH(exec, 0);
 }
 
-/* Does a NAMES record of the profile have a function with that name? */
-static bool has_name(const struct prf *prf, const char *name)
-{
-	size_t i, j, k;
-
-	for (i = 0; i < prf->nr_blocks; i++)
-		for (j = 0; j < prf->blocks[i].nr; j++) {
-			const struct prf_names *names =
-				&prf->blocks[i].names[j];
-
-			for (k = 0; k < names->nr_functions; k++)
-				if (!strcmp(names->functions[k].name, name))
-					return true;
-		}
-	return false;
-}
-
 TEST_F(tool, names_are_kept)
 {
 	RUN("workload", "burn", "0");

@@ -397,6 +397,8 @@ struct prf_block {
  *	address; they do not overlap
  * @names: what its files said, or NULL; belongs to the run
  * @path: path of the file, or name of the mapping
+ * @pid: while recording, a process in whose mount namespace @path is; 0 if it is that
+ *	of the recorder
  */
 struct prf_dso {
 	uint64_t start;
@@ -412,6 +414,7 @@ struct prf_dso {
 	struct prf_symbol *symbols;
 	const struct prf_names *names;
 	char *path;
+	uint32_t pid;
 };
 
 /**

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "profil/keep.h"
+#include "profil/object.h"
 #include "symbolize/collect.h"
 #include "symbolize/debug_file.h"
 #include "util/file.h"
@@ -50,12 +51,17 @@ static uid_t reader_of(const struct session *session, const struct prf_dso *dso,
 {
 	uid_t self = geteuid();
 	struct stat file;
+	char *path;
+	int failed;
 
 	if ((!dso->nr && !chains) || dso->kind > PRF_VDSO)
 		return NO_READER;
 	if (self)
 		return self;
-	if (dso->path[0] != '/' || stat(dso->path, &file))
+	path = process_path(dso->pid, dso->path);
+	failed = !path || path[0] != '/' || stat(path, &file);
+	free(path);
+	if (failed)
 		return dso->kind == PRF_VDSO ? USER_NOBODY : NO_READER;
 	if (!file.st_uid)
 		return session->target == TARGET_PROGRAM ? 0 : USER_NOBODY;
@@ -156,11 +162,47 @@ static void stand_back(void)
 	setpriority(PRIO_PROCESS, 0, 19);
 }
 
+/*
+ * Path of a DSO's file for the child, whoever that is then: one in another mount
+ * namespace is opened before. Of a namespace that is gone, only a build ID can tell
+ * whether the file at the path of ours is the same. Returns NULL if there is none.
+ */
+static const char *file_of(const struct prf_dso *dso)
+{
+	char *path = process_path(dso->pid, dso->path), *opened;
+	struct stat file;
+	int fd;
+
+	if (!dso->pid || !path)
+		return path;
+	fd = strcmp(path, dso->path) ? file_open_plain(path, &file) : -1;
+	if (fd < 0)
+		return dso->build_id_len ? dso->path : NULL;
+	return asprintf(&opened, "/proc/self/fd/%d", fd) < 0 ? NULL : opened;
+}
+
+static const char **list_files(const struct prf *prf, const bool *chosen)
+{
+	struct prf_at at = {}, again = {};
+	const struct prf_dso *dso;
+	const char **files;
+	size_t nr = 0, i;
+
+	while (prf_next(prf, 1, &at))
+		nr++;
+	files = calloc(nr + 1, sizeof(*files));
+	for (i = 0; files && (dso = prf_next(prf, 1, &again)); i++)
+		if (chosen[i])
+			files[i] = file_of(dso);
+	return files;
+}
+
 /* In the child: collect the names, and write them to the pipe. */
 static void __attribute__((noreturn))
 collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	const struct keep_limits *limits, int output)
 {
+	const char **files;
 	char *data;
 	size_t size;
 	ssize_t done;
@@ -168,13 +210,16 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	if (limits->background)
 		stand_back();
 	if (dup2(output, STDIN_FILENO) < 0 ||
-	    close_range(STDERR_FILENO + 1, ~0u, 0) || become(uid))
+	    close_range(STDERR_FILENO + 1, ~0u, 0))
 		_exit(1);
 	raise_limit();
+	files = list_files(prf, chosen);
+	if (!files || become(uid))
+		_exit(1);
 	limit_memory(limits->bytes);
 	file_survive_cuts();
 	debug_file_fetch(false);
-	data = collect_names(prf, chosen, limits->functions_only, room, &size);
+	data = collect_names(prf, files, limits->functions_only, room, &size);
 	if (!data)
 		_exit(1);
 	for (; size; data += done, size -= done) {

@@ -226,6 +226,8 @@ static int read_file(struct object *object,
 		return mark_deleted(object);
 	if (fd < 0)
 		return 0;
+	if (is_elsewhere(seen->pid))
+		object->pid = seen->pid;
 	read_elf(object, fd);
 	close(fd);
 	return 0;

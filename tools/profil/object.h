@@ -15,6 +15,7 @@
 /**
  * struct object - a mapped file
  * @path: its path; with " (deleted)" if another file has that path now
+ * @pid: a process in whose mount namespace it was read, or 0 if that is profil's
  * @build_id_len: bytes of @build_id, 0 if there is none
  * @build_id: build ID of the file
  * @start: file offset of its first executable segment
@@ -23,6 +24,7 @@
  */
 struct object {
 	char *path;
+	pid_t pid;
 	uint32_t build_id_len;
 	uint8_t build_id[PRF_BUILD_ID];
 	uint64_t start;

@@ -467,6 +467,7 @@ static int add_object(struct record *record, struct prf_exec *exec)
 	dso = prf_add_dso(exec, object->path);
 	if (!dso)
 		return -1;
+	dso->pid = object->pid;
 	dso->kind = kind_of(record, first->object, exec, object);
 	dso->bucket_bytes = bytes;
 	if (dso->kind != PRF_VDSO || !is_32(record, first->image)) {
@@ -703,6 +704,7 @@ static int add_program(struct record *record, struct prf_exec *exec,
 	dso = prf_add_dso(exec, object->path);
 	if (!dso)
 		return -1;
+	dso->pid = object->pid;
 	dso->kind = PRF_PROGRAM;
 	dso->bucket_bytes = record->session->bucket;
 	dso->build_id_len = object->build_id_len;

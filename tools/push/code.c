@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "profil/keep.h"
+#include "profil/object.h"
 #include "push/code.h"
 #include "symbolize/symbols.h"
 #include "util/array.h"
@@ -135,11 +136,17 @@ static struct code_file *add_file(const struct code_file *key)
 /* Without a build ID, a file that has changed is another one. */
 static uint64_t changed_ns(const struct prf_dso *dso)
 {
+	uint64_t changed_ns = 0;
 	struct stat now;
+	char *path;
 
-	return dso->build_id_len || dso->kind > PRF_VDSO ||
-		dso->path[0] != '/' || stat(dso->path, &now) ? 0 :
-		file_changed_ns(&now);
+	if (dso->build_id_len || dso->kind > PRF_VDSO || dso->path[0] != '/')
+		return 0;
+	path = process_path(dso->pid, dso->path);
+	if (path && !stat(path, &now))
+		changed_ns = file_changed_ns(&now);
+	free(path);
+	return changed_ns;
 }
 
 /** code_file() - find the file of a DSO, or add it; NULL if out of memory */
@@ -328,8 +335,10 @@ static struct code_file *hold(const struct prf_dso *dso)
 	if (dso->kind == PRF_ANONYMOUS && dso->nr_symbols)
 		return made_code(dso);
 	file = code_file(dso);
-	if (file)
-		file->users++;
+	if (!file)
+		return NULL;
+	file->dso.pid = dso->pid;
+	file->users++;
 	return file;
 }
 
@@ -420,6 +429,7 @@ static int ask_file(struct prf_exec *exec, const struct code_file *file)
 
 	if (failed)
 		return failed;
+	dso->pid = file->dso.pid;
 	dso->kind = file->dso.kind;
 	dso->build_id_len = file->dso.build_id_len;
 	memcpy(dso->build_id, file->dso.build_id, sizeof(dso->build_id));

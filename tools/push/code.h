@@ -37,7 +37,7 @@ struct code_function {
 /**
  * struct code_file - what is known of a file, or of other code
  * @users: number of segments that have ticks in it, and one until code_forget()
- * @dso: its kind, path and build ID
+ * @dso: its kind, path, build ID, and the last process that had it
  * @changed_ns: without a build ID, the last change of the file that is at the path,
  *	since the epoch, or 0
  * @nr_segments: number of segments

@@ -14,9 +14,10 @@
 #include "symbolize/symbols.h"
 #include "util/array.h"
 
-/* A mapping, its position among all DSOs of the run, and the callers in it */
+/* A mapping, its file, its position among all DSOs of the run, and the callers in it */
 struct mapping {
 	const struct prf_dso *dso;
+	const char *file;
 	uint32_t position;
 	const struct prf_site *callers;
 	size_t nr_callers;
@@ -61,6 +62,8 @@ static int compare_dsos(const struct prf_dso *a, const struct prf_dso *b)
 		return order;
 	if (a->build_id_len != b->build_id_len)
 		return a->build_id_len < b->build_id_len ? -1 : 1;
+	if (!a->build_id_len && a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
 	return memcmp(a->build_id, b->build_id, a->build_id_len);
 }
 
@@ -81,9 +84,9 @@ struct mappings {
 	struct mapping *list;
 };
 
-/* List those of an exec that are chosen, and have ticks or callers. */
+/* List those of an exec that have a file, and ticks or callers. */
 static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
-		     const bool *chosen, uint32_t position)
+		     const char *const *files, uint32_t position)
 {
 	struct prf_site *callers;
 	struct mapping *more;
@@ -95,7 +98,7 @@ static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
 	for (i = 0; i < exec->nr; i++) {
 		for (first = end; end < nr && callers[end].dso == i; end++)
 			;
-		if (!chosen[position + i] ||
+		if (!files[position + i] ||
 		    (!exec->dsos[i].nr && end == first))
 			continue;
 		more = array_grow(mappings->list, mappings->nr, sizeof(*more));
@@ -103,8 +106,8 @@ static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
 			return -1;
 		mappings->list = more;
 		more[mappings->nr++] = (struct mapping){
-			&exec->dsos[i], position + i, callers + first,
-			end - first
+			&exec->dsos[i], files[position + i], position + i,
+			callers + first, end - first
 		};
 	}
 	return 0;
@@ -112,13 +115,13 @@ static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
 
 /* List the mappings of all execs, each DSO's together. */
 static int list_mappings(struct mappings *mappings, const struct prf *prf,
-			 const bool *chosen)
+			 const char *const *files)
 {
 	uint32_t position = 0;
 	size_t i;
 
 	for (i = 0; i < prf->nr; position += prf->execs[i++].nr)
-		if (list_exec(mappings, &prf->execs[i], chosen, position))
+		if (list_exec(mappings, &prf->execs[i], files, position))
 			return -1;
 	if (mappings->nr)
 		qsort(mappings->list, mappings->nr, sizeof(*mappings->list),
@@ -378,7 +381,7 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	size_t i;
 
 	collector->sites = prf->flags & PRF_FLAG_CALL_SITES;
-	if (symbols_open(&collector->symbols, dso->path, dso))
+	if (symbols_open(&collector->symbols, list->file, dso))
 		return 0;
 	/* Those of a system's libraries take longer to unpack than most programs run */
 	if (collector->symbols.module &&
@@ -421,7 +424,7 @@ static void *pack(struct collector *collectors, size_t nr, size_t most,
 /**
  * collect_names() - collect the names of a profile's code from files
  * @prf: the profile
- * @chosen: for each DSO of all execs, whether to collect its names
+ * @files: for each DSO of all execs, the path of its file; or NULL to leave it out
  * @functions_only: collect neither inlined calls nor source lines
  * @most: size in bytes beyond which these are left out, too; the rest may be larger
  * @size: receives the size of the names, in bytes
@@ -431,14 +434,14 @@ static void *pack(struct collector *collectors, size_t nr, size_t most,
  * Return: the contents of a NAMES record, for prf_add_names(), or NULL if out of
  * memory.
  */
-void *collect_names(const struct prf *prf, const bool *chosen,
+void *collect_names(const struct prf *prf, const char *const *files,
 		    bool functions_only, size_t most, size_t *size)
 {
 	struct mappings mappings = {};
 	struct collector *collectors;
 	size_t at, used = 0, taken;
 
-	if (list_mappings(&mappings, prf, chosen))
+	if (list_mappings(&mappings, prf, files))
 		return NULL;
 	collectors = calloc(mappings.nr + 1, sizeof(*collectors));
 	if (!collectors)

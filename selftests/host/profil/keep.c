@@ -41,9 +41,9 @@ uint64_t __wrap_now_ns(void)
 static void *(*act)(size_t *size);
 static size_t *said;
 
-void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+void *__wrap_collect_names(const struct prf *prf, const char *const *files,
 			   bool functions_only, size_t most, size_t *size);
-void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+void *__wrap_collect_names(const struct prf *prf, const char *const *files,
 			   bool functions_only, size_t most, size_t *size)
 {
 	++*said;
