@@ -399,6 +399,8 @@ struct prf_block {
  * @path: path of the file, or name of the mapping
  * @pid: while recording, a process in whose mount namespace @path is; 0 if it is that
  *	of the recorder
+ * @changed_ns: while recording, the last change of a file without a build ID, since
+ *	the epoch; 0 if unknown
  */
 struct prf_dso {
 	uint64_t start;
@@ -415,6 +417,7 @@ struct prf_dso {
 	const struct prf_names *names;
 	char *path;
 	uint32_t pid;
+	uint64_t changed_ns;
 };
 
 /**

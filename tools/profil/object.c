@@ -152,8 +152,10 @@ static void read_elf(struct object *object, int fd)
 		object->build_id_len = build_id_of(elf, object->build_id,
 						   sizeof(object->build_id));
 		object->is_32 = gelf_getclass(elf) == ELFCLASS32;
-		if (!fstat(fd, &now))
+		if (!fstat(fd, &now)) {
+			object->changed_ns = file_changed_ns(&now);
 			read_segments(object, elf, now.st_size);
+		}
 	}
 	elf_end(elf);
 }

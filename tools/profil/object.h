@@ -16,6 +16,7 @@
  * struct object - a mapped file
  * @path: its path; with " (deleted)" if another file has that path now
  * @pid: a process in whose mount namespace it was read, or 0 if that is profil's
+ * @changed_ns: its last change when it was read, since the epoch; 0 if it was not
  * @build_id_len: bytes of @build_id, 0 if there is none
  * @build_id: build ID of the file
  * @start: file offset of its first executable segment
@@ -25,6 +26,7 @@
 struct object {
 	char *path;
 	pid_t pid;
+	uint64_t changed_ns;
 	uint32_t build_id_len;
 	uint8_t build_id[PRF_BUILD_ID];
 	uint64_t start;

@@ -121,16 +121,14 @@ static int prepare_objects(struct record *record)
 	return 0;
 }
 
-/*
- * Without a build ID, another file may be at the path by now. And the module has the
- * path of a new file within some milliseconds.
- */
-static void forget_uncertain(struct record *record)
+/* The module has the path of a new file within some milliseconds. */
+static void forget_nameless(struct record *record)
 {
 	uint32_t i;
 
 	for (i = PROFIL_OBJECT_FILES; i < record->nr_objects; i++)
-		if (!record->objects[i].build_id_len)
+		if (record->objects[i].path &&
+		    record->objects[i].path[0] == '[')
 			object_free(&record->objects[i]);
 }
 
@@ -442,6 +440,15 @@ static int add_buckets(const struct record *record,
 	return 0;
 }
 
+/* Say by what the file of a DSO is known again. */
+static void identify(struct prf_dso *dso, const struct object *object)
+{
+	dso->build_id_len = object->build_id_len;
+	memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
+	dso->pid = object->pid;
+	dso->changed_ns = object->build_id_len ? 0 : object->changed_ns;
+}
+
 /* Add the DSO of an object, with all buckets that an image has in it. */
 static int add_object(struct record *record, struct prf_exec *exec)
 {
@@ -467,13 +474,10 @@ static int add_object(struct record *record, struct prf_exec *exec)
 	dso = prf_add_dso(exec, object->path);
 	if (!dso)
 		return -1;
-	dso->pid = object->pid;
 	dso->kind = kind_of(record, first->object, exec, object);
 	dso->bucket_bytes = bytes;
-	if (dso->kind != PRF_VDSO || !is_32(record, first->image)) {
-		dso->build_id_len = object->build_id_len;
-		memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
-	}
+	if (dso->kind != PRF_VDSO || !is_32(record, first->image))
+		identify(dso, object);
 	place(dso, address, start, end);
 	return add_buckets(record, exec, dso, first);
 }
@@ -704,11 +708,9 @@ static int add_program(struct record *record, struct prf_exec *exec,
 	dso = prf_add_dso(exec, object->path);
 	if (!dso)
 		return -1;
-	dso->pid = object->pid;
 	dso->kind = PRF_PROGRAM;
 	dso->bucket_bytes = record->session->bucket;
-	dso->build_id_len = object->build_id_len;
-	memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
+	identify(dso, object);
 	place(dso, address, object->start, object->end);
 	return 0;
 }
@@ -825,7 +827,7 @@ int record_add(struct record *record, struct prf *prf)
 	record->next = 0;
 	record->has_cgroups = false;
 	record->has_kernel &= !record->kernel.nr;
-	forget_uncertain(record);
+	forget_nameless(record);
 	if (!buckets_read(&record->buckets, record->session->user_only) &&
 	    !read_images(record) && !prepare_objects(record) &&
 	    !add_images(record))

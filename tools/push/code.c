@@ -9,17 +9,17 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/param.h>
 
 #include "profil/keep.h"
-#include "profil/object.h"
 #include "push/code.h"
 #include "symbolize/symbols.h"
 #include "util/array.h"
-#include "util/file.h"
 
 /* With more than this, code_trim() forgets all. */
 #define MOST_BYTES	(4u << 20)
+
+#define SECOND_NS	1000000000ULL
 
 /* Seconds that all questions of one profile may take, and those of the last one */
 #define MOST_S		60
@@ -28,16 +28,9 @@
 /* A file that cannot be read is not asked more often. */
 #define MOST_ASKED	3
 
-/* What one question may take; the last ones must not hold up the end of profil */
+/* What one question may take */
 static const struct keep_limits limits = {
 	.seconds = 30,
-	.bytes = 256ULL << 20,
-	.functions_only = true,
-	.background = true,
-	.until_signal = true,
-};
-static const struct keep_limits last_limits = {
-	.seconds = LAST_S,
 	.bytes = 256ULL << 20,
 	.functions_only = true,
 	.background = true,
@@ -79,8 +72,8 @@ static int by_file(const void *a, const void *b)
 		(f->dso.build_id_len < g->dso.build_id_len) ?:
 		memcmp(f->dso.build_id, g->dso.build_id, f->dso.build_id_len);
 
-	return order ?: (f->changed_ns > g->changed_ns) -
-			(f->changed_ns < g->changed_ns);
+	return order ?: (f->dso.changed_ns > g->dso.changed_ns) -
+			(f->dso.changed_ns < g->dso.changed_ns);
 }
 
 static struct code_file *new_file(const struct prf_dso *dso)
@@ -95,6 +88,7 @@ static struct code_file *new_file(const struct prf_dso *dso)
 	}
 	file->users = 1;
 	file->dso.kind = dso->kind;
+	file->dso.changed_ns = dso->changed_ns;
 	file->dso.build_id_len = dso->build_id_len;
 	memcpy(file->dso.build_id, dso->build_id, sizeof(dso->build_id));
 	file->dso.path = path;
@@ -115,50 +109,30 @@ void code_put(struct code_file *file)
 	free(file);
 }
 
-static struct code_file *add_file(const struct code_file *key)
+static struct code_file *add_file(const struct prf_dso *dso)
 {
-	struct code_file *file = new_file(&key->dso), **list;
+	struct code_file *file = new_file(dso), **list;
 
 	list = array_grow(code.list, code.nr, sizeof(*list));
 	if (list)
 		code.list = list;
 	if (!file)
 		return NULL;
-	file->changed_ns = key->changed_ns;
 	if (!list || !tsearch(file, &code.files, by_file)) {
 		code_put(file);
 		return NULL;
 	}
-	code.bytes += sizeof(*file) + strlen(key->dso.path);
+	code.bytes += sizeof(*file) + strlen(dso->path);
 	return code.list[code.nr++] = file;
-}
-
-/* Without a build ID, a file that has changed is another one. */
-static uint64_t changed_ns(const struct prf_dso *dso)
-{
-	uint64_t changed_ns = 0;
-	struct stat now;
-	char *path;
-
-	if (dso->build_id_len || dso->kind > PRF_VDSO || dso->path[0] != '/')
-		return 0;
-	path = process_path(dso->pid, dso->path);
-	if (path && !stat(path, &now))
-		changed_ns = file_changed_ns(&now);
-	free(path);
-	return changed_ns;
 }
 
 /** code_file() - find the file of a DSO, or add it; NULL if out of memory */
 struct code_file *code_file(const struct prf_dso *dso)
 {
-	const struct code_file key = {
-		.dso = *dso,
-		.changed_ns = changed_ns(dso),
-	};
+	const struct code_file key = { .dso = *dso };
 	struct code_file **found = tfind(&key, &code.files, by_file);
 
-	return found ? *found : add_file(&key);
+	return found ? *found : add_file(dso);
 }
 
 /**
@@ -248,24 +222,9 @@ static int add_function(struct code_file *file, uint64_t start, uint64_t end,
 	return insert(file, at, start, end, name);
 }
 
-/* Names that the profile itself has */
-static int learn_symbols(struct code_file *file, const struct prf_dso *dso)
-{
-	size_t i;
-
-	for (i = 0; i < dso->nr_symbols; i++) {
-		const struct prf_symbol *symbol = &dso->symbols[i];
-
-		if (add_function(file, dso->pgoff + symbol->start,
-				 dso->pgoff + symbol->end, symbol->name))
-			return -1;
-	}
-	return 0;
-}
-
 /*
- * Code that a process makes may be where other code was: the names of a segment are
- * for its ticks alone.
+ * Code that a process has made, or the kernel loaded, may be where other code was: the
+ * names that a segment has for it are for its ticks alone.
  */
 static struct code_file *made_code(const struct prf_dso *dso)
 {
@@ -332,7 +291,7 @@ static struct code_file *hold(const struct prf_dso *dso)
 {
 	struct code_file *file;
 
-	if (dso->kind == PRF_ANONYMOUS && dso->nr_symbols)
+	if (dso->nr_symbols)
 		return made_code(dso);
 	file = code_file(dso);
 	if (!file)
@@ -348,10 +307,8 @@ static int want_dso(struct code_file *file, const struct prf_dso *dso,
 {
 	size_t i;
 
-	if (dso->kind == PRF_ANONYMOUS)
-		return 0;
 	if (dso->kind > PRF_VDSO)
-		return learn_symbols(file, dso);
+		return 0;
 	for (i = 0; i < dso->nr; i++)
 		if (want(file, dso, dso->buckets[i].offset, false))
 			return -1;
@@ -430,6 +387,7 @@ static int ask_file(struct prf_exec *exec, const struct code_file *file)
 	if (failed)
 		return failed;
 	dso->pid = file->dso.pid;
+	dso->changed_ns = file->dso.changed_ns;
 	dso->kind = file->dso.kind;
 	dso->build_id_len = file->dso.build_id_len;
 	memcpy(dso->build_id, file->dso.build_id, sizeof(dso->build_id));
@@ -492,20 +450,29 @@ static int take_answers(const struct prf *answers, struct code_file **files,
  * struct asking - how to ask
  * @session: what was profiled
  * @prf: the profile that needs names
- * @limits: what one question may take
+ * @is_last: profil ends, maybe by a signal
  * @end_ns: until then, on the monotonic clock
  */
 struct asking {
 	const struct session *session;
 	const struct prf *prf;
-	const struct keep_limits *limits;
+	bool is_last;
 	uint64_t end_ns;
 };
 
-static bool may_ask(const struct asking *asking)
+/* What the next question may take; no time if there is to be none */
+static struct keep_limits limits_of(const struct asking *asking)
 {
-	return now_ns() < asking->end_ns &&
-		!(asking->limits->until_signal && session_is_ending());
+	struct keep_limits now_limits = limits;
+	uint64_t now = now_ns();
+	uint64_t left = now < asking->end_ns ? asking->end_ns - now : 0;
+
+	now_limits.until_signal = !asking->is_last;
+	now_limits.seconds = MIN(limits.seconds,
+				 (left + SECOND_NS - 1) / SECOND_NS);
+	if (now_limits.until_signal && session_is_ending())
+		now_limits.seconds = 0;
+	return now_limits;
 }
 
 /*
@@ -517,11 +484,12 @@ static int ask(const struct asking *asking, struct code_file **files, size_t nr)
 	struct prf question = {};
 	int failed = make_question(&question, asking->prf, files, nr);
 	size_t asked = failed ? 0 : question.execs->nr;
+	const struct keep_limits now_limits = limits_of(asking);
 	bool has_failed = false;
 
-	if (asked && may_ask(asking)) {
+	if (asked && now_limits.seconds) {
 		has_failed = keep_within(asking->session, &question,
-					 asking->limits);
+					 &now_limits);
 		code.failures += has_failed;
 		if (!has_failed || asked == 1)
 			failed = take_answers(&question, files, nr);
@@ -558,9 +526,8 @@ int code_learn(const struct session *session, struct segment *segment,
 	const struct asking asking = {
 		.session = session,
 		.prf = &segment->prf,
-		.limits = is_last ? &last_limits : &limits,
-		.end_ns = now_ns() +
-			(is_last ? LAST_S : MOST_S) * 1000000000ULL,
+		.is_last = is_last,
+		.end_ns = now_ns() + (is_last ? LAST_S : MOST_S) * SECOND_NS,
 	};
 	int failed = want_segment(segment);
 

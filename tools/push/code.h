@@ -37,9 +37,7 @@ struct code_function {
 /**
  * struct code_file - what is known of a file, or of other code
  * @users: number of segments that have ticks in it, and one until code_forget()
- * @dso: its kind, path, build ID, and the last process that had it
- * @changed_ns: without a build ID, the last change of the file that is at the path,
- *	since the epoch, or 0
+ * @dso: its kind and path, what it is known again by, and the last process that had it
  * @nr_segments: number of segments
  * @segments: its executable segments
  * @nr: number of functions
@@ -53,7 +51,6 @@ struct code_function {
 struct code_file {
 	unsigned int users;
 	struct prf_dso dso;
-	uint64_t changed_ns;
 	size_t nr_segments;
 	struct prf_segment *segments;
 	size_t nr;

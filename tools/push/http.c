@@ -230,7 +230,8 @@ static void send_next(void)
 	spool.sent = http.sent.number;
 	http.answer_size = 0;
 	http.data = spool_read(&http.sent, &size);
-	if (!http.data && (errno == EIO || errno == ENOENT)) {
+	if (!http.data && errno != ENOMEM && errno != EMFILE &&
+	    errno != ENFILE) {
 		term_warn("cannot read a profile of the spool: %s",
 			  strerror(errno));
 		spool_drop(http.sent.ticks);

@@ -321,8 +321,6 @@ static const char *service_of(const struct session *session)
 /* Stop, and send what there is. */
 static void finish(struct session *session)
 {
-	uint64_t end_ns = now_ns() + LAST_S * SECOND_NS;
-
 	open_first(session);
 	metrics.lost += backend_stop_watches(session);
 	if (the_watch(session) && collect(session, true))
@@ -330,7 +328,7 @@ static void finish(struct session *session)
 	if (config.url)
 		put_profiles();
 	listen_refresh(now_ns(), true);
-	http_finish(end_ns);
+	http_finish(now_ns() + LAST_S * SECOND_NS);
 }
 
 static void report_rest(void)

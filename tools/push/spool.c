@@ -279,9 +279,12 @@ static int commit(int fd, struct spooled *profile)
 		return profile->data ? 0 : -1;
 	}
 	name_file(profile->number, name);
-	return !write_head(fd, profile) || fdatasync(fd) ||
-		renameat(directory, NEW, directory, name) ||
-		fdatasync(directory) ? -1 : 0;
+	if (!write_head(fd, profile) || fdatasync(fd) ||
+	    renameat(directory, NEW, directory, name))
+		return -1;
+	/* Not every file system can do that */
+	fdatasync(directory);
+	return 0;
 }
 
 /**
@@ -314,8 +317,7 @@ void spool_add(int fd, const struct spooled *profile)
  * @profile: the profile
  * @size: receives its size
  *
- * Return: the profile as it is sent, to be freed; or NULL with errno, which is EIO
- * or ENOENT if nothing can be done about that.
+ * Return: the profile as it is sent, to be freed; or NULL with errno.
  */
 char *spool_read(const struct spooled *profile, size_t *size)
 {

@@ -62,6 +62,8 @@ static int compare_dsos(const struct prf_dso *a, const struct prf_dso *b)
 		return order;
 	if (a->build_id_len != b->build_id_len)
 		return a->build_id_len < b->build_id_len ? -1 : 1;
+	if (a->changed_ns != b->changed_ns)
+		return a->changed_ns < b->changed_ns ? -1 : 1;
 	if (!a->build_id_len && a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return memcmp(a->build_id, b->build_id, a->build_id_len);
@@ -370,6 +372,14 @@ static int collect(struct collector *collector)
 	return 0;
 }
 
+/* Is there a file, and is it the one that was profiled? */
+static bool is_certain(const struct symbols *symbols, const struct prf *prf,
+		       const struct prf_dso *dso)
+{
+	return symbols_certain(symbols, prf->start_unix_ns) &&
+		(!dso->changed_ns || dso->changed_ns == symbols->changed_ns);
+}
+
 /*
  * Collect the names of the DSO at the head of the list. Returns the number of its
  * mappings, 0 if out of memory.
@@ -388,7 +398,7 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	    !symbols_describe(&collector->symbols))
 		collector->functions_only = true;
 	for (i = 0; i < nr && !compare_dsos(list[i].dso, dso); i++)
-		if (symbols_certain(&collector->symbols, prf->start_unix_ns) &&
+		if (is_certain(&collector->symbols, prf, dso) &&
 		    add_mapping(collector, &list[i]))
 			return 0;
 	return collector->nr_buckets && collect(collector) ? 0 : i;

@@ -122,19 +122,25 @@ static void tick_at(uint32_t object, uint64_t offset)
 	counted++;
 }
 
-/* The library that is at the path now */
+/* The library that is at the path now, and those that have been there */
 static void tick_bare(const char *path)
 {
-	static uint32_t object;
-	static ino_t inode;
+	static uint32_t objects[4];
+	static ino_t inodes[4];
+	static size_t nr;
 	struct stat now;
+	size_t i;
 
 	if (stat(path, &now))
 		return;
-	if (now.st_ino != inode)
-		object = table_file(&table, path);
-	inode = now.st_ino;
-	tick_at(object, strtoul(getenv("BARE_AT"), NULL, 16));
+	for (i = 0; i < nr && inodes[i] != now.st_ino; i++)
+		;
+	if (i == nr && nr < 4) {
+		inodes[nr] = now.st_ino;
+		objects[nr++] = table_file(&table, path);
+	}
+	for (i = 0; i < nr; i++)
+		tick_at(objects[i], strtoul(getenv("BARE_AT"), NULL, 16));
 }
 
 static void tick_nested(void)
