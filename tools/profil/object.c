@@ -267,6 +267,31 @@ int object_read(struct object *object, const struct profil_watch_table *table,
 }
 
 /**
+ * object_has_changed() - has a file without a build ID changed since it was read?
+ * @object: the file; another one at its path does not count
+ * @seen: its object
+ * @start_ns: start of the watch, in nanoseconds since the epoch
+ */
+bool object_has_changed(const struct object *object,
+			const struct profil_watch_object *seen,
+			uint64_t start_ns)
+{
+	bool is_other, has_changed;
+	struct stat now;
+	int fd;
+
+	if (!object->changed_ns || object->build_id_len)
+		return false;
+	fd = object_open(seen, object->path, start_ns, &is_other);
+	if (fd < 0)
+		return false;
+	has_changed = !fstat(fd, &now) &&
+		file_changed_ns(&now) != object->changed_ns;
+	close(fd);
+	return has_changed;
+}
+
+/**
  * object_vdso() - read the vDSO of this kernel's 64-bit programs
  * @object: receives what it says; for object_free()
  *

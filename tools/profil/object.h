@@ -38,6 +38,9 @@ int object_open(const struct profil_watch_object *seen, const char *path,
 		uint64_t start_ns, bool *is_other);
 int object_read(struct object *object, const struct profil_watch_table *table,
 		uint32_t index, uint64_t start_ns);
+bool object_has_changed(const struct object *object,
+			const struct profil_watch_object *seen,
+			uint64_t start_ns);
 int object_vdso(struct object *object);
 void object_free(struct object *object);
 

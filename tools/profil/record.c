@@ -121,15 +121,23 @@ static int prepare_objects(struct record *record)
 	return 0;
 }
 
-/* The module has the path of a new file within some milliseconds. */
-static void forget_nameless(struct record *record)
+/*
+ * The module has the path of a new file within some milliseconds. And a file may get
+ * other contents.
+ */
+static void forget_changed(struct record *record)
 {
 	uint32_t i;
 
-	for (i = PROFIL_OBJECT_FILES; i < record->nr_objects; i++)
-		if (record->objects[i].path &&
-		    record->objects[i].path[0] == '[')
-			object_free(&record->objects[i]);
+	for (i = PROFIL_OBJECT_FILES; i < record->nr_objects; i++) {
+		struct object *object = &record->objects[i];
+
+		if (object->path && (object->path[0] == '[' ||
+		    object_has_changed(object,
+				       profil_watch_object(record->table, i),
+				       record->session->start_unix_ns)))
+			object_free(object);
+	}
 }
 
 /* What the file of an object says, or NULL if out of memory */
@@ -827,7 +835,7 @@ int record_add(struct record *record, struct prf *prf)
 	record->next = 0;
 	record->has_cgroups = false;
 	record->has_kernel &= !record->kernel.nr;
-	forget_nameless(record);
+	forget_changed(record);
 	if (!buckets_read(&record->buckets, record->session->user_only) &&
 	    !read_images(record) && !prepare_objects(record) &&
 	    !add_images(record))

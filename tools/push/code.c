@@ -469,7 +469,7 @@ static struct keep_limits limits_of(const struct asking *asking)
 
 	now_limits.until_signal = !asking->is_last;
 	now_limits.seconds = MIN(limits.seconds,
-				 (left + SECOND_NS - 1) / SECOND_NS);
+				 left / SECOND_NS);
 	if (now_limits.until_signal && session_is_ending())
 		now_limits.seconds = 0;
 	return now_limits;

@@ -182,7 +182,8 @@ def wait_for_name(store, name):
 
 def names_of_a_replaced_file_are_its_own():
     """Without a build ID: a file has names although it is younger than the profil,
-    and what runs the one before it keeps the names of that."""
+    what runs the one before it keeps the names of that, and new contents have others.
+    """
     store = Receiver()
     with tempfile.TemporaryDirectory(dir=DIR) as room:
         # Of root's profil, nobody reads it
@@ -196,9 +197,12 @@ def names_of_a_replaced_file_are_its_own():
             os.rename(new, library)
             since = wait_for_name(store, "second")
             wait_for(lambda: len(store.received) > since + 2)
+            until = len(store.received)
+            shutil.copy(os.path.join(DIR, "barethird.so"), library)
+            wait_for_name(store, "third")
             equal(profil.end(), 0)
-    equal(place_in("first"), place_in("second"))
-    for one in store.received[since:]:
+    equal([place_in("second"), place_in("third")], 2 * [place_in("first")])
+    for one in store.received[since:until]:
         equal(one.profile.ticks("first"), one.profile.ticks("second"))
 
 
