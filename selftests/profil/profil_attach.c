@@ -214,44 +214,89 @@ TEST_F(tool, until_it_is_interrupted)
 	stop_program(child);
 }
 
-/* A program that burns at @path, which in our mount namespace is another file */
-static void execute_elsewhere(const char *path, const char *directory)
+/* A copy of a program burns at @path, which in our mount namespace is another file. */
+static void execute_elsewhere(const char *path, const char *program)
 {
-	char *burn[200] = {};
-	char program[4096];
+	char *burn[200] = {}, directory[64];
+	struct stat file;
 	int i;
 
 	for (i = 0; i < 199; i++)
 		burn[i] = "burn";
-	helper_path(program, sizeof(program), "workload");
+	snprintf(directory, sizeof(directory), "%s", path);
+	*strrchr(directory, '/') = '\0';
 	if (!unshare(CLONE_NEWNS) &&
 	    !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
 	    !mount("none", directory, "tmpfs", 0, NULL) &&
-	    !copy_file(program, path, 0755))
+	    !stat(program, &file) &&
+	    !copy_file(program, path, file.st_mode & 0777))
 		execv(path, burn);
 }
 
-/* As in a container: names are those of the file that it has. */
+/* Profile it, as in a container; @here is the helper that is at the path here. */
+#define ATTACH_ELSEWHERE(here) do { \
+	char directory_[48], path_[64], helper_[4096]; \
+	pid_t child_; \
+	snprintf(directory_, sizeof(directory_), "%s/in", \
+		 self->run.directory); \
+	snprintf(path_, sizeof(path_), "%s/program", directory_); \
+	helper_path(helper_, sizeof(helper_), here); \
+	ASSERT_EQ(0, chmod(self->run.directory, 0755)); \
+	ASSERT_EQ(0, mkdir(directory_, 0755)); \
+	ASSERT_EQ(0, copy_file(helper_, path_, 0755)); \
+	child_ = start(execute_elsewhere, path_, program); \
+	ATTACH("-p", text_of(child_), "--duration=1"); \
+	stop_program(child_); \
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status)); \
+	ASSERT_EQ(1, self->run.prf.nr); \
+	EXPECT_STREQ(path_, self->run.prf.execs[0].name); \
+	EXPECT_SUM(&self->run.prf.execs[0]); \
+} while (0)
+
 TEST_F(tool, names_in_another_mount_namespace)
 {
-	char directory[64], path[80], program[4096];
-	pid_t child;
+	char program[4096];
 
 	NEED_MODULE();
 	if (getuid())
 		SKIP(return, "this needs root");
-	snprintf(directory, sizeof(directory), "%s/in", self->run.directory);
-	snprintf(path, sizeof(path), "%s/program", directory);
-	helper_path(program, sizeof(program), "waiter");
-	ASSERT_EQ(0, mkdir(directory, 0755));
-	ASSERT_EQ(0, copy_file(program, path, 0755));
-	child = start(execute_elsewhere, path, directory);
-	ATTACH("-p", text_of(child), "--duration=1");
-	stop_program(child);
-	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
-	ASSERT_EQ(1, self->run.prf.nr);
-	EXPECT_STREQ(path, self->run.prf.execs[0].name);
+	helper_path(program, sizeof(program), "workload");
+	ATTACH_ELSEWHERE("waiter");
 	EXPECT_TRUE(has_name(&self->run.prf, "often"));
+}
+
+/* Its root may give it any owner, who must not be the one that parses it. */
+TEST_F(tool, another_mount_namespace_is_read_as_nobody)
+{
+	char program[4096], workload[4096];
+
+	NEED_MODULE();
+	if (getuid())
+		SKIP(return, "this needs root");
+	snprintf(program, sizeof(program), "%s/private", self->run.directory);
+	helper_path(workload, sizeof(workload), "workload");
+	ASSERT_EQ(0, copy_file(workload, program, 0700));
+	ATTACH_ELSEWHERE("waiter");
+	EXPECT_FALSE(has_name(&self->run.prf, "often"));
+}
+
+/* The names of a file of ours are those that it has. */
+TEST_F(tool, forged_names_in_another_mount_namespace)
+{
+	char program[4096], workload[4096], command[9000];
+
+	NEED_MODULE();
+	if (getuid())
+		SKIP(return, "this needs root");
+	snprintf(program, sizeof(program), "%s/forged", self->run.directory);
+	helper_path(workload, sizeof(workload), "workload");
+	snprintf(command, sizeof(command),
+		 "objcopy --redefine-sym often=forged %s %s", workload, program);
+	if (system(command))
+		SKIP(return, "no objcopy");
+	ATTACH_ELSEWHERE("workload");
+	EXPECT_TRUE(has_name(&self->run.prf, "often"));
+	EXPECT_FALSE(has_name(&self->run.prf, "forged"));
 }
 
 /* Execs are told apart by name: other shells may be alive. */

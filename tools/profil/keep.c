@@ -5,14 +5,16 @@
  * Any user's files may have been profiled, and they are parsed: a child does
  * that, so that no file can take the profile with it, or stop profil. Of root, it
  * becomes the owner of the files that it reads: of root's own, only if root ran
- * the program, and else nobody.
+ * the program, and else nobody, as for files of other mount namespaces.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <poll.h>
+#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 #include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,17 +54,15 @@ static uid_t reader_of(const struct session *session, const struct prf_dso *dso,
 {
 	uid_t self = geteuid();
 	struct stat file;
-	char *path;
-	int failed;
 
 	if ((!dso->nr && !chains) || dso->kind > PRF_VDSO)
 		return NO_READER;
 	if (self)
 		return self;
-	path = process_path(dso->pid, dso->path);
-	failed = !path || path[0] != '/' || stat(path, &file);
-	free(path);
-	if (failed)
+	/* The root of a container may give its files any owner */
+	if (dso->pid)
+		return USER_NOBODY;
+	if (dso->path[0] != '/' || stat(dso->path, &file))
 		return dso->kind == PRF_VDSO ? USER_NOBODY : NO_READER;
 	if (!file.st_uid)
 		return session->target == TARGET_PROGRAM ? 0 : USER_NOBODY;
@@ -110,6 +111,23 @@ static int become(uid_t uid)
 	return setgroups(0, NULL) ||
 		setresgid(USER_NOBODY, USER_NOBODY, USER_NOBODY) ||
 		setresuid(uid, uid, uid) ? -1 : 0;
+}
+
+/* Keep no capability but that to read files, which is for files of all users. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &head, data))
+		return -1;
+	data[0].permitted &= 1U << CAP_DAC_READ_SEARCH;
+	data[0].effective = data[0].permitted;
+	data[0].inheritable = 0;
+	memset(&data[1], 0, sizeof(data[1]));
+	return syscall(SYS_capset, &head, data);
 }
 
 /* As many files as there may be: each DSO has some */
@@ -162,38 +180,58 @@ static void stand_back(void)
 	setpriority(PRIO_PROCESS, 0, 19);
 }
 
-/*
- * Path of a DSO's file for the child, whoever that is then: one in another mount
- * namespace is opened before. Of a namespace that is gone, only a build ID can tell
- * whether the file at the path of ours is the same. Returns NULL if there is none.
- */
-static const char *file_of(const struct prf_dso *dso)
-{
-	char *path = process_path(dso->pid, dso->path), *opened;
-	struct stat file;
-	int fd;
+/* A file of another mount namespace; @path is that by which the child opens it. */
+struct elsewhere {
+	uint32_t pid;
+	const char *name;
+	char *path;
+};
 
-	if (!dso->pid || !path)
-		return path;
-	fd = strcmp(path, dso->path) ? file_open_plain(path, &file) : -1;
-	if (fd < 0)
-		return dso->build_id_len ? dso->path : NULL;
-	return asprintf(&opened, "/proc/self/fd/%d", fd) < 0 ? NULL : opened;
+static int by_place(const void *a, const void *b)
+{
+	const struct elsewhere *e = a, *f = b;
+
+	return (e->pid > f->pid) - (e->pid < f->pid) ?: strcmp(e->name, f->name);
 }
 
-static const char **list_files(const struct prf *prf, const bool *chosen)
+/* Find a file of another mount namespace, once for all DSOs that have it. */
+static const char *find_elsewhere(void **tree, const struct prf_dso *dso)
+{
+	struct elsewhere *file = calloc(1, sizeof(*file)), **found;
+	int fd;
+
+	if (!file)
+		return NULL;
+	*file = (struct elsewhere){ .pid = dso->pid, .name = dso->path };
+	found = tsearch(file, tree, by_place);
+	if (!found || *found != file) {
+		free(file);
+		return found ? (*found)->path : NULL;
+	}
+	fd = process_open(dso->pid, dso->path);
+	if (fd >= 0 && asprintf(&file->path, "/proc/self/fd/%d", fd) < 0)
+		file->path = NULL;
+	return file->path;
+}
+
+/*
+ * Files of other mount namespaces, by DSO. They are found while the child may enter
+ * these, and opened when it has the reader's rights.
+ */
+static const char **list_elsewhere(const struct prf *prf, const bool *chosen)
 {
 	struct prf_at at = {}, again = {};
 	const struct prf_dso *dso;
 	const char **files;
+	void *tree = NULL;
 	size_t nr = 0, i;
 
 	while (prf_next(prf, 1, &at))
 		nr++;
 	files = calloc(nr + 1, sizeof(*files));
 	for (i = 0; files && (dso = prf_next(prf, 1, &again)); i++)
-		if (chosen[i])
-			files[i] = file_of(dso);
+		if (chosen[i] && dso->pid)
+			files[i] = find_elsewhere(&tree, dso);
 	return files;
 }
 
@@ -213,13 +251,14 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	    close_range(STDERR_FILENO + 1, ~0u, 0))
 		_exit(1);
 	raise_limit();
-	files = list_files(prf, chosen);
-	if (!files || become(uid))
+	files = list_elsewhere(prf, chosen);
+	if (!files || become(uid) || drop_capabilities())
 		_exit(1);
 	limit_memory(limits->bytes);
 	file_survive_cuts();
 	debug_file_fetch(false);
-	data = collect_names(prf, files, limits->functions_only, room, &size);
+	data = collect_names(prf, chosen, files, limits->functions_only, room,
+			     &size);
 	if (!data)
 		_exit(1);
 	for (; size; data += done, size -= done) {

@@ -12,11 +12,13 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -55,6 +57,35 @@ char *process_path(pid_t pid, const char *path)
 		return strdup(path);
 	return asprintf(&where, "/proc/%d/root%s", pid, path) < 0 ? NULL :
 								    where;
+}
+
+/**
+ * process_open() - find a file of a process in another mount namespace
+ * @pid: the process
+ * @path: absolute path of the file in that namespace
+ *
+ * Links in the path lead to files of that namespace, too.
+ *
+ * Return: a descriptor of the path, for which no right to the file is needed and
+ * which gives none; or -1, as when the process has ended.
+ */
+int process_open(pid_t pid, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char link[64];
+	int root, fd;
+
+	if (!is_elsewhere(pid))
+		return -1;
+	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (root >= 0)
+		close(root);
+	return fd;
 }
 
 /**
@@ -222,14 +253,15 @@ static int read_file(struct object *object,
 		     const struct profil_watch_object *seen, uint64_t start_ns)
 {
 	bool is_other;
-	int fd = object_open(seen, object->path, start_ns, &is_other);
+	int fd;
 
+	if (is_elsewhere(seen->pid))
+		object->pid = seen->pid;
+	fd = object_open(seen, object->path, start_ns, &is_other);
 	if (is_other)
 		return mark_deleted(object);
 	if (fd < 0)
 		return 0;
-	if (is_elsewhere(seen->pid))
-		object->pid = seen->pid;
 	read_elf(object, fd);
 	close(fd);
 	return 0;

@@ -15,7 +15,7 @@
 /**
  * struct object - a mapped file
  * @path: its path; with " (deleted)" if another file has that path now
- * @pid: a process in whose mount namespace it was read, or 0 if that is profil's
+ * @pid: a process in whose mount namespace the path is, or 0 if that is profil's
  * @changed_ns: its last change when it was read, since the epoch; 0 if it was not
  * @build_id_len: bytes of @build_id, 0 if there is none
  * @build_id: build ID of the file
@@ -44,6 +44,7 @@ bool object_has_changed(const struct object *object,
 int object_vdso(struct object *object);
 void object_free(struct object *object);
 
+int process_open(pid_t pid, const char *path);
 char *process_path(pid_t pid, const char *path);
 char *unrooted_path(pid_t pid, const char *path);
 char *deleted_path(const char *path);

@@ -72,8 +72,10 @@ static int by_file(const void *a, const void *b)
 		(f->dso.build_id_len < g->dso.build_id_len) ?:
 		memcmp(f->dso.build_id, g->dso.build_id, f->dso.build_id_len);
 
+	/* A container's file may claim to have the build ID of another one */
 	return order ?: (f->dso.changed_ns > g->dso.changed_ns) -
-			(f->dso.changed_ns < g->dso.changed_ns);
+			(f->dso.changed_ns < g->dso.changed_ns) ?:
+			(f->dso.pid > g->dso.pid) - (f->dso.pid < g->dso.pid);
 }
 
 static struct code_file *new_file(const struct prf_dso *dso)
@@ -88,6 +90,7 @@ static struct code_file *new_file(const struct prf_dso *dso)
 	}
 	file->users = 1;
 	file->dso.kind = dso->kind;
+	file->dso.pid = dso->pid;
 	file->dso.changed_ns = dso->changed_ns;
 	file->dso.build_id_len = dso->build_id_len;
 	memcpy(file->dso.build_id, dso->build_id, sizeof(dso->build_id));
@@ -294,10 +297,8 @@ static struct code_file *hold(const struct prf_dso *dso)
 	if (dso->nr_symbols)
 		return made_code(dso);
 	file = code_file(dso);
-	if (!file)
-		return NULL;
-	file->dso.pid = dso->pid;
-	file->users++;
+	if (file)
+		file->users++;
 	return file;
 }
 

@@ -37,7 +37,7 @@ struct code_function {
 /**
  * struct code_file - what is known of a file, or of other code
  * @users: number of segments that have ticks in it, and one until code_forget()
- * @dso: its kind and path, what it is known again by, and the last process that had it
+ * @dso: its kind, its path, and by what it is known again
  * @nr_segments: number of segments
  * @segments: its executable segments
  * @nr: number of functions

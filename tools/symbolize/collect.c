@@ -14,7 +14,7 @@
 #include "symbolize/symbols.h"
 #include "util/array.h"
 
-/* A mapping, its file, its position among all DSOs of the run, and the callers in it */
+/* A mapping, its file elsewhere, its position in the run, and the callers in it */
 struct mapping {
 	const struct prf_dso *dso;
 	const char *file;
@@ -64,7 +64,8 @@ static int compare_dsos(const struct prf_dso *a, const struct prf_dso *b)
 		return a->build_id_len < b->build_id_len ? -1 : 1;
 	if (a->changed_ns != b->changed_ns)
 		return a->changed_ns < b->changed_ns ? -1 : 1;
-	if (!a->build_id_len && a->pid != b->pid)
+	/* A container's file may claim to have the build ID of another one */
+	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return memcmp(a->build_id, b->build_id, a->build_id_len);
 }
@@ -86,9 +87,10 @@ struct mappings {
 	struct mapping *list;
 };
 
-/* List those of an exec that have a file, and ticks or callers. */
+/* List those of an exec that are chosen, and have ticks or callers. */
 static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
-		     const char *const *files, uint32_t position)
+		     const bool *chosen, const char *const *files,
+		     uint32_t position)
 {
 	struct prf_site *callers;
 	struct mapping *more;
@@ -100,7 +102,7 @@ static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
 	for (i = 0; i < exec->nr; i++) {
 		for (first = end; end < nr && callers[end].dso == i; end++)
 			;
-		if (!files[position + i] ||
+		if (!chosen[position + i] ||
 		    (!exec->dsos[i].nr && end == first))
 			continue;
 		more = array_grow(mappings->list, mappings->nr, sizeof(*more));
@@ -117,13 +119,14 @@ static int list_exec(struct mappings *mappings, const struct prf_exec *exec,
 
 /* List the mappings of all execs, each DSO's together. */
 static int list_mappings(struct mappings *mappings, const struct prf *prf,
-			 const char *const *files)
+			 const bool *chosen, const char *const *files)
 {
 	uint32_t position = 0;
 	size_t i;
 
 	for (i = 0; i < prf->nr; position += prf->execs[i++].nr)
-		if (list_exec(mappings, &prf->execs[i], files, position))
+		if (list_exec(mappings, &prf->execs[i], chosen, files,
+			      position))
 			return -1;
 	if (mappings->nr)
 		qsort(mappings->list, mappings->nr, sizeof(*mappings->list),
@@ -372,12 +375,30 @@ static int collect(struct collector *collector)
 	return 0;
 }
 
-/* Is there a file, and is it the one that was profiled? */
+/*
+ * Is there a file, and is it the one that was profiled? Only a file of our own mount
+ * namespace is known by nothing but its path and the time of its last change.
+ */
 static bool is_certain(const struct symbols *symbols, const struct prf *prf,
 		       const struct prf_dso *dso)
 {
 	return symbols_certain(symbols, prf->start_unix_ns) &&
-		(!dso->changed_ns || dso->changed_ns == symbols->changed_ns);
+		(dso->changed_ns ? dso->changed_ns == symbols->changed_ns :
+				   dso->build_id_len || !dso->pid);
+}
+
+/* Open the file at the path of a DSO; or, if that is another one, its own. */
+static int open_symbols(struct symbols *symbols, const struct prf *prf,
+			const struct mapping *mapping)
+{
+	const struct prf_dso *dso = mapping->dso;
+
+	if (symbols_open(symbols, dso->path, dso))
+		return -1;
+	if (!mapping->file || is_certain(symbols, prf, dso))
+		return 0;
+	symbols_close(symbols);
+	return symbols_open(symbols, mapping->file, dso);
 }
 
 /*
@@ -391,7 +412,7 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	size_t i;
 
 	collector->sites = prf->flags & PRF_FLAG_CALL_SITES;
-	if (symbols_open(&collector->symbols, list->file, dso))
+	if (open_symbols(&collector->symbols, prf, list))
 		return 0;
 	/* Those of a system's libraries take longer to unpack than most programs run */
 	if (collector->symbols.module &&
@@ -434,7 +455,8 @@ static void *pack(struct collector *collectors, size_t nr, size_t most,
 /**
  * collect_names() - collect the names of a profile's code from files
  * @prf: the profile
- * @files: for each DSO of all execs, the path of its file; or NULL to leave it out
+ * @chosen: for each DSO of all execs, whether to collect its names
+ * @files: for each DSO, another path of its file, if it is not at its own; or NULL
  * @functions_only: collect neither inlined calls nor source lines
  * @most: size in bytes beyond which these are left out, too; the rest may be larger
  * @size: receives the size of the names, in bytes
@@ -444,14 +466,14 @@ static void *pack(struct collector *collectors, size_t nr, size_t most,
  * Return: the contents of a NAMES record, for prf_add_names(), or NULL if out of
  * memory.
  */
-void *collect_names(const struct prf *prf, const char *const *files,
-		    bool functions_only, size_t most, size_t *size)
+void *collect_names(const struct prf *prf, const bool *chosen,
+		    const char *const *files, bool functions_only, size_t most, size_t *size)
 {
 	struct mappings mappings = {};
 	struct collector *collectors;
 	size_t at, used = 0, taken;
 
-	if (list_mappings(&mappings, prf, files))
+	if (list_mappings(&mappings, prf, chosen, files))
 		return NULL;
 	collectors = calloc(mappings.nr + 1, sizeof(*collectors));
 	if (!collectors)

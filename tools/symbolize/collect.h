@@ -6,11 +6,10 @@
 #define COLLECT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "prf/prf.h"
 
-void *collect_names(const struct prf *prf, const char *const *files,
-		    bool functions_only, size_t most, size_t *size);
+void *collect_names(const struct prf *prf, const bool *chosen,
+		    const char *const *files, bool functions_only, size_t most, size_t *size);
 
 #endif /* COLLECT_H */

@@ -4,12 +4,14 @@
  * profil ends, and has its profile
  */
 #include <limits.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,10 +43,10 @@ uint64_t __wrap_now_ns(void)
 static void *(*act)(size_t *size);
 static size_t *said;
 
-void *__wrap_collect_names(const struct prf *prf, const char *const *files,
-			   bool functions_only, size_t most, size_t *size);
-void *__wrap_collect_names(const struct prf *prf, const char *const *files,
-			   bool functions_only, size_t most, size_t *size)
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only, size_t most, size_t *size);
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only, size_t most, size_t *size)
 {
 	++*said;
 	return act(size);
@@ -82,17 +84,30 @@ static void *crash(size_t *size)
 	abort();
 }
 
+static void *write_nonsense(size_t *size)
+{
+	*size = 5;
+	return strdup("none");
+}
+
+static void *tell_capabilities(size_t *size)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (!syscall(SYS_capget, &head, data))
+		*said = data[0].effective | data[0].permitted |
+			data[1].effective | data[1].permitted;
+	return write_nonsense(size);
+}
+
 /* More than a profile may have */
 static void *write_much(size_t *size)
 {
 	*size = PRF_NAMES_MOST + 4096;
 	return calloc(1, *size);
-}
-
-static void *write_nonsense(size_t *size)
-{
-	*size = 5;
-	return strdup("none");
 }
 
 static void *write_nothing(size_t *size)
@@ -230,6 +245,15 @@ TEST_F(keep, may_write_nothing)
 {
 	act = write_nothing;
 	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_F(keep, has_no_capability_but_to_read_files)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	act = tell_capabilities;
+	keep_names(&self->session, &self->prf);
+	EXPECT_EQ(1UL << CAP_DAC_READ_SEARCH, *said);
 }
 
 /* Have a tick in a file of another user, too: root reads that on its own. */

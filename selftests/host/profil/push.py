@@ -815,7 +815,7 @@ def system_calls():
     def expand(name):
         return set().union(*(expand(one) if one[0] == "@" else {one}
                              for one in sets[name]))
-    return expand("@system-service") - expand("@privileged")
+    return expand("@system-service") - expand("@privileged") | {"capset"}
 
 
 def service_may_make_its_system_calls():

@@ -190,18 +190,19 @@ int __wrap_setpriority(int which, id_t who, int value)
 }
 
 /* As if /bin/sh ended the process that reads it, or the disk were slow */
-void *__real_collect_names(const struct prf *prf, const char *const *files,
-			   bool functions_only, size_t most, size_t *size);
-void *__wrap_collect_names(const struct prf *prf, const char *const *files,
-			   bool functions_only, size_t most, size_t *size);
-void *__wrap_collect_names(const struct prf *prf, const char *const *files,
-			   bool functions_only, size_t most, size_t *size)
+void *__real_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only, size_t most, size_t *size);
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only, size_t most, size_t *size);
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only, size_t most, size_t *size)
 {
 	if (getenv("POISON") && prf_find_dso(prf, 1, "/bin/sh"))
 		_exit(1);
 	if (getenv("SLOW"))
 		sleep(atoi(getenv("SLOW")));
-	return __real_collect_names(prf, files, functions_only, most, size);
+	return __real_collect_names(prf, chosen, files, functions_only, most,
+				    size);
 }
 
 static void save(void)
