@@ -139,6 +139,29 @@ struct prf_dso *prf_add_dso(struct prf_exec *exec, const char *path)
 	return dso;
 }
 
+/**
+ * prf_compare_files() - compare the files of two DSOs, for a sorted order
+ *
+ * While recording, a file without a build ID is another one when it has changed, and
+ * one in another mount namespace may claim to have the build ID of any other.
+ *
+ * Return: a number less than, equal to, or greater than 0.
+ */
+int prf_compare_files(const struct prf_dso *a, const struct prf_dso *b)
+{
+	int order = strcmp(a->path, b->path);
+
+	if (!order)
+		order = (a->build_id_len > b->build_id_len) -
+			(a->build_id_len < b->build_id_len);
+	if (!order)
+		order = memcmp(a->build_id, b->build_id, a->build_id_len);
+	if (!order)
+		order = (a->changed_ns > b->changed_ns) -
+			(a->changed_ns < b->changed_ns);
+	return order ?: (a->pid > b->pid) - (a->pid < b->pid);
+}
+
 /** prf_add_bucket() - add a bucket after the last one */
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count)
 {

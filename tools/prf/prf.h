@@ -621,6 +621,7 @@ const struct prf_dso *prf_program(const struct prf *runs, size_t nr);
 const struct prf_dso *prf_find_dso(const struct prf *runs, size_t nr,
 				   const char *name);
 
+int prf_compare_files(const struct prf_dso *a, const struct prf_dso *b);
 int prf_write(FILE *file, const struct prf *prf);
 int prf_read(const void *data, size_t size, struct prf *prf,
 	     struct prf_error *error);

@@ -102,12 +102,8 @@ static struct top {
 static int by_file(const void *a, const void *b)
 {
 	const struct known *k = a, *l = b;
-	int order = strcmp(k->dso.path, l->dso.path);
 
-	if (order || k->dso.build_id_len != l->dso.build_id_len)
-		return order ?: k->dso.build_id_len < l->dso.build_id_len ?
-			-1 : 1;
-	return memcmp(k->dso.build_id, l->dso.build_id, k->dso.build_id_len);
+	return prf_compare_files(&k->dso, &l->dso);
 }
 
 /* The symbols of a file, opened at first use; NULL if out of memory */
@@ -127,6 +123,9 @@ static const struct symbols *symbols_of(const struct prf_dso *dso)
 	    symbols_open(&known->symbols, known->dso.path, &known->dso) ||
 	    !tsearch(known, &top.known, by_file))
 		return NULL;
+	/* What the record has read is the file that runs, however young it is */
+	if (!symbols_certain(&known->symbols, dso, UINT64_MAX))
+		symbols_drop_file(&known->symbols);
 	return &known->symbols;
 }
 

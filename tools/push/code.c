@@ -67,15 +67,8 @@ static struct code {
 static int by_file(const void *a, const void *b)
 {
 	const struct code_file *f = a, *g = b;
-	int order = strcmp(f->dso.path, g->dso.path) ?:
-		(f->dso.build_id_len > g->dso.build_id_len) -
-		(f->dso.build_id_len < g->dso.build_id_len) ?:
-		memcmp(f->dso.build_id, g->dso.build_id, f->dso.build_id_len);
 
-	/* A container's file may claim to have the build ID of another one */
-	return order ?: (f->dso.changed_ns > g->dso.changed_ns) -
-			(f->dso.changed_ns < g->dso.changed_ns) ?:
-			(f->dso.pid > g->dso.pid) - (f->dso.pid < g->dso.pid);
+	return prf_compare_files(&f->dso, &g->dso);
 }
 
 static struct code_file *new_file(const struct prf_dso *dso)

@@ -54,26 +54,10 @@ struct collector {
 	struct prf_names names;
 };
 
-static int compare_dsos(const struct prf_dso *a, const struct prf_dso *b)
-{
-	int order = strcmp(a->path, b->path);
-
-	if (order)
-		return order;
-	if (a->build_id_len != b->build_id_len)
-		return a->build_id_len < b->build_id_len ? -1 : 1;
-	if (a->changed_ns != b->changed_ns)
-		return a->changed_ns < b->changed_ns ? -1 : 1;
-	/* A container's file may claim to have the build ID of another one */
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return memcmp(a->build_id, b->build_id, a->build_id_len);
-}
-
 static int by_dso(const void *a, const void *b)
 {
 	const struct mapping *left = a, *right = b;
-	int order = compare_dsos(left->dso, right->dso);
+	int order = prf_compare_files(left->dso, right->dso);
 
 	if (order)
 		return order;
@@ -375,18 +359,6 @@ static int collect(struct collector *collector)
 	return 0;
 }
 
-/*
- * Is there a file, and is it the one that was profiled? Only a file of our own mount
- * namespace is known by nothing but its path and the time of its last change.
- */
-static bool is_certain(const struct symbols *symbols, const struct prf *prf,
-		       const struct prf_dso *dso)
-{
-	return symbols_certain(symbols, prf->start_unix_ns) &&
-		(dso->changed_ns ? dso->changed_ns == symbols->changed_ns :
-				   dso->build_id_len || !dso->pid);
-}
-
 /* Open the file at the path of a DSO; or, if that is another one, its own. */
 static int open_symbols(struct symbols *symbols, const struct prf *prf,
 			const struct mapping *mapping)
@@ -395,7 +367,7 @@ static int open_symbols(struct symbols *symbols, const struct prf *prf,
 
 	if (symbols_open(symbols, dso->path, dso))
 		return -1;
-	if (!mapping->file || is_certain(symbols, prf, dso))
+	if (!mapping->file || symbols_certain(symbols, dso, prf->start_unix_ns))
 		return 0;
 	symbols_close(symbols);
 	return symbols_open(symbols, mapping->file, dso);
@@ -418,8 +390,8 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	if (collector->symbols.module &&
 	    !symbols_describe(&collector->symbols))
 		collector->functions_only = true;
-	for (i = 0; i < nr && !compare_dsos(list[i].dso, dso); i++)
-		if (is_certain(&collector->symbols, prf, dso) &&
+	for (i = 0; i < nr && !prf_compare_files(list[i].dso, dso); i++)
+		if (symbols_certain(&collector->symbols, dso, prf->start_unix_ns) &&
 		    add_mapping(collector, &list[i]))
 			return 0;
 	return collector->nr_buckets && collect(collector) ? 0 : i;

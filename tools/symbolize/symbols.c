@@ -279,6 +279,12 @@ void symbols_date(struct symbols *symbols, const struct prf_dso *dso,
 	if (!dso->names || !replaceable)
 		return;
 	symbols->no_file = symbols->problem;
+	symbols_drop_file(symbols);
+}
+
+/** symbols_drop_file() - have no names of the file, which is another one */
+void symbols_drop_file(struct symbols *symbols)
+{
 	symbols->module = NULL;
 	symbols->nr_segments = 0;
 }
@@ -398,12 +404,19 @@ bool symbols_have_names(const struct symbols *symbols)
 /**
  * symbols_certain() - is there a file, and is it the one that was profiled?
  * @symbols: symbols of the DSO
+ * @dso: the DSO, while recording
  * @start_ns: start of the run, since the epoch
+ *
+ * Only a file of our own mount namespace is known by nothing but its path and the time
+ * of its last change.
  */
-bool symbols_certain(const struct symbols *symbols, uint64_t start_ns)
+bool symbols_certain(const struct symbols *symbols, const struct prf_dso *dso,
+		     uint64_t start_ns)
 {
 	return symbols->module && !symbols->problem &&
-		symbols->changed_ns <= start_ns;
+		symbols->changed_ns <= start_ns &&
+		(dso->changed_ns ? dso->changed_ns == symbols->changed_ns :
+				   dso->build_id_len || !dso->pid);
 }
 
 /**

@@ -81,7 +81,9 @@ void symbols_close(struct symbols *symbols);
 bool symbols_known(const struct symbols *symbols);
 bool symbols_have_file(const struct symbols *symbols);
 bool symbols_have_names(const struct symbols *symbols);
-bool symbols_certain(const struct symbols *symbols, uint64_t start_ns);
+bool symbols_certain(const struct symbols *symbols, const struct prf_dso *dso,
+		     uint64_t start_ns);
+void symbols_drop_file(struct symbols *symbols);
 bool symbols_describe(const struct symbols *symbols);
 bool symbols_segment(const struct symbols *symbols, size_t i,
 		     struct prf_segment *segment);

@@ -7,10 +7,9 @@
  * the number of all ticks so far, as a 64-bit number. SPOOL_BYTES makes the spool
  * smaller than the options can. With POISON, /bin/sh has ticks, too, and no process
  * survives reading it. With SLOW, reading names takes that many seconds. With BARE,
- * the library of that path, which may be replaced, has ticks at the offset of BARE_AT;
- * with MADE, code of this process at 0x1010; with NESTED, a function around another
- * one. Its processes do not stand back: on a busy machine they would not read names in
- * time.
+ * the library of that path, which may be replaced, has ticks at 0x1010; with MADE,
+ * code of this process; with NESTED, a function around another one. Its processes do
+ * not stand back: on a busy machine they would not read names in time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -140,7 +139,7 @@ static void tick_bare(const char *path)
 		objects[nr++] = table_file(&table, path);
 	}
 	for (i = 0; i < nr; i++)
-		tick_at(objects[i], strtoul(getenv("BARE_AT"), NULL, 16));
+		tick_at(objects[i], 0x1010);
 }
 
 static void tick_nested(void)

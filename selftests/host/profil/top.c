@@ -6,6 +6,8 @@
  * the table in between.
  */
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 #include "profil/session.h"
 #include "profil/top.h"
 #include "table.h"
+#include "util/file.h"
 
 static struct table table;
 static uint32_t image;
@@ -290,6 +293,52 @@ TEST(file_that_becomes_shorter)
 	before_refresh = cut_off;
 	refreshes = 8;
 	EXPECT_EQ(0, run_top(null, "--user"));
+	unlink(copy);
+}
+
+/* Put a library without a build ID at the path of the copy, as its new contents. */
+static void put_library(const char *name)
+{
+	char command[PATH_MAX + 128], directory[PATH_MAX] = "";
+	struct stat before, after;
+
+	if (readlink("/proc/self/exe", directory, sizeof(directory) - 1) < 0)
+		abort();
+	snprintf(command, sizeof(command), "cat %s/bare%s.so > %s",
+		 dirname(directory), name, copy);
+	/* The clock of files is a coarse one */
+	do
+		if (stat(copy, &before) || system(command) ||
+		    stat(copy, &after))
+			abort();
+	while (file_changed_ns(&before) == file_changed_ns(&after));
+}
+
+static void change_contents(int nr)
+{
+	static const char *const names[] = { "first", "second", "third" };
+	static uint32_t object;
+
+	put_library(names[nr]);
+	if (!nr)
+		object = table_file(&table, copy);
+	table_tick(&table, image, object, 0x1010, 1);
+}
+
+/* Without a build ID, it is known by the time of its last change. */
+TEST(file_that_gets_other_contents)
+{
+	char text[4096] = "";
+	int output = memfd_create("output", 0), fd = mkstemp(copy);
+
+	ASSERT_LE(0, fd);
+	before_refresh = change_contents;
+	refreshes = 3;
+	EXPECT_EQ(0, run_top(output, "--user"));
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_NE(NULL, strstr(text, "first ("));
+	EXPECT_NE(NULL, strstr(text, "second ("));
+	EXPECT_NE(NULL, strstr(text, "third ("));
 	unlink(copy);
 }
 
