@@ -159,7 +159,8 @@ int prf_compare_files(const struct prf_dso *a, const struct prf_dso *b)
 	if (!order)
 		order = (a->changed_ns > b->changed_ns) -
 			(a->changed_ns < b->changed_ns);
-	return order ?: (a->pid > b->pid) - (a->pid < b->pid);
+	return order ?: (a->mount_ns > b->mount_ns) -
+			(a->mount_ns < b->mount_ns);
 }
 
 /** prf_add_bucket() - add a bucket after the last one */

@@ -397,8 +397,9 @@ struct prf_block {
  *	address; they do not overlap
  * @names: what its files said, or NULL; belongs to the run
  * @path: path of the file, or name of the mapping
- * @pid: while recording, a process in whose mount namespace @path is; 0 if it is that
- *	of the recorder
+ * @mount_ns: while recording, the inode number of the mount namespace of @path; 0 if it
+ *	is that of the recorder
+ * @pid: a process in @mount_ns, which may have ended
  * @changed_ns: while recording, the last change of a file without a build ID, since
  *	the epoch; 0 if unknown
  */
@@ -416,6 +417,7 @@ struct prf_dso {
 	struct prf_symbol *symbols;
 	const struct prf_names *names;
 	char *path;
+	uint32_t mount_ns;
 	uint32_t pid;
 	uint64_t changed_ns;
 };

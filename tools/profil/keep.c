@@ -40,17 +40,31 @@ static const struct keep_limits at_end = {
 	.bytes = 1ULL << 30,
 };
 
-/* For each DSO of all execs, the user who reads it, or NO_READER. */
+/*
+ * Who reads a DSO, or NO_READER. Each mount namespace has its own: @mount_ns is 0 for
+ * ours.
+ */
+struct reader {
+	uid_t uid;
+	uint32_t mount_ns;
+};
+
+/* Readers of all DSOs of all execs */
 struct readers {
 	size_t nr;
-	uid_t *uids;
+	struct reader *list;
 };
 
 #define NO_READER	((uid_t)-1)
 
+static bool is_same(const struct reader *a, const struct reader *b)
+{
+	return a->uid == b->uid && a->mount_ns == b->mount_ns;
+}
+
 /* @chains: DSOs without ticks may have callers */
-static uid_t reader_of(const struct session *session, const struct prf_dso *dso,
-		       bool chains)
+static uid_t user_of(const struct session *session, const struct prf_dso *dso,
+		     bool chains)
 {
 	uid_t self = geteuid();
 	struct stat file;
@@ -60,7 +74,7 @@ static uid_t reader_of(const struct session *session, const struct prf_dso *dso,
 	if (self)
 		return self;
 	/* The root of a container may give its files any owner */
-	if (dso->pid)
+	if (dso->mount_ns)
 		return USER_NOBODY;
 	if (dso->path[0] != '/' || stat(dso->path, &file))
 		return dso->kind == PRF_VDSO ? USER_NOBODY : NO_READER;
@@ -78,30 +92,34 @@ static int find_readers(const struct session *session, const struct prf *prf,
 
 	while (prf_next(prf, 1, &at))
 		readers->nr++;
-	readers->uids = calloc(readers->nr + 1, sizeof(*readers->uids));
-	if (!readers->uids)
+	readers->list = calloc(readers->nr + 1, sizeof(*readers->list));
+	if (!readers->list)
 		return -1;
 	memset(&at, 0, sizeof(at));
 	readers->nr = 0;
 	while ((dso = prf_next(prf, 1, &at)))
-		readers->uids[readers->nr++] = reader_of(session, dso, chains);
+		readers->list[readers->nr++] = (struct reader){
+			user_of(session, dso, chains), dso->mount_ns
+		};
 	return 0;
 }
 
 /* Take the DSOs of the first reader that is left, who has none then. */
 static uid_t take_reader(struct readers *readers, bool *chosen)
 {
-	uid_t uid = NO_READER;
+	struct reader taken = { .uid = NO_READER };
 	size_t i;
 
 	for (i = 0; i < readers->nr; i++) {
-		if (uid == NO_READER)
-			uid = readers->uids[i];
-		chosen[i] = uid != NO_READER && readers->uids[i] == uid;
+		struct reader *reader = &readers->list[i];
+
+		if (taken.uid == NO_READER)
+			taken = *reader;
+		chosen[i] = taken.uid != NO_READER && is_same(reader, &taken);
 		if (chosen[i])
-			readers->uids[i] = NO_READER;
+			reader->uid = NO_READER;
 	}
-	return uid;
+	return taken.uid;
 }
 
 static int become(uid_t uid)
@@ -120,10 +138,14 @@ static int drop_capabilities(void)
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	const uint32_t kept = 1U << CAP_DAC_READ_SEARCH;
 
 	if (syscall(SYS_capget, &head, data))
 		return -1;
-	data[0].permitted &= 1U << CAP_DAC_READ_SEARCH;
+	/* A filter of system calls may refuse even what changes nothing */
+	if (!(data[0].permitted & ~kept) && !data[1].permitted)
+		return 0;
+	data[0].permitted &= kept;
 	data[0].effective = data[0].permitted;
 	data[0].inheritable = 0;
 	memset(&data[1], 0, sizeof(data[1]));
@@ -230,7 +252,7 @@ static const char **list_elsewhere(const struct prf *prf, const bool *chosen)
 		nr++;
 	files = calloc(nr + 1, sizeof(*files));
 	for (i = 0; files && (dso = prf_next(prf, 1, &again)); i++)
-		if (chosen[i] && dso->pid)
+		if (chosen[i] && dso->mount_ns)
 			files[i] = find_elsewhere(&tree, dso);
 	return files;
 }
@@ -335,9 +357,10 @@ static size_t count_readers(const struct readers *readers)
 	size_t i, j, nr = 0;
 
 	for (i = 0; i < readers->nr; i++) {
-		for (j = 0; j < i && readers->uids[j] != readers->uids[i]; j++)
+		for (j = 0; j < i && !is_same(&readers->list[j],
+					      &readers->list[i]); j++)
 			;
-		nr += j == i && readers->uids[i] != NO_READER;
+		nr += j == i && readers->list[i].uid != NO_READER;
 	}
 	return nr;
 }
@@ -421,7 +444,7 @@ const char *keep_within(const struct session *session, struct prf *prf,
 
 	problem = find_readers(session, prf, &readers) ? strerror(ENOMEM) :
 		keep_each(session, prf, limits, &readers);
-	free(readers.uids);
+	free(readers.list);
 	return problem;
 }
 

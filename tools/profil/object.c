@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -29,17 +30,27 @@
 
 #define DELETED	" (deleted)"
 
-/* Does the process live in another mount namespace, which profil may enter? */
-static bool is_elsewhere(pid_t pid)
+/* Inode number of the mount namespace that a link leads to, or 0 */
+static uint32_t namespace_at(const char *link)
 {
-	char path[64], own[64], other[64];
-	ssize_t length, other_length;
+	char text[64] = "";
+	uint32_t inode = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	length = readlink("/proc/self/ns/mnt", own, sizeof(own));
-	other_length = readlink(path, other, sizeof(other));
-	return pid && length > 0 && other_length > 0 &&
-		(length != other_length || memcmp(own, other, length));
+	if (readlink(link, text, sizeof(text) - 1) < 0 ||
+	    sscanf(text, "mnt:[%" SCNu32 "]", &inode) != 1)
+		return 0;
+	return inode;
+}
+
+/* The mount namespace of a process, if it is another one, which profil may enter */
+static uint32_t elsewhere(pid_t pid)
+{
+	uint32_t own = namespace_at("/proc/self/ns/mnt"), other;
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/ns/mnt", pid);
+	other = pid && own ? namespace_at(link) : 0;
+	return other == own ? 0 : other;
 }
 
 /**
@@ -53,7 +64,7 @@ char *process_path(pid_t pid, const char *path)
 {
 	char *where;
 
-	if (!is_elsewhere(pid))
+	if (!elsewhere(pid))
 		return strdup(path);
 	return asprintf(&where, "/proc/%d/root%s", pid, path) < 0 ? NULL :
 								    where;
@@ -78,7 +89,7 @@ int process_open(pid_t pid, const char *path)
 	char link[64];
 	int root, fd;
 
-	if (!is_elsewhere(pid))
+	if (!elsewhere(pid))
 		return -1;
 	snprintf(link, sizeof(link), "/proc/%d/root", pid);
 	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -104,7 +115,7 @@ char *unrooted_path(pid_t pid, const char *path)
 	length = readlink(link, root, sizeof(root));
 	/* A directory outside our own root has no path */
 	if (length <= 1 || root[0] != '/' || path[0] != '/' ||
-	    is_elsewhere(pid))
+	    elsewhere(pid))
 		return strdup(path);
 	return asprintf(&where, "%.*s%s", (int)length, root, path) < 0 ?
 		NULL : where;
@@ -255,8 +266,8 @@ static int read_file(struct object *object,
 	bool is_other;
 	int fd;
 
-	if (is_elsewhere(seen->pid))
-		object->pid = seen->pid;
+	object->mount_ns = elsewhere(seen->pid);
+	object->pid = seen->pid;
 	fd = object_open(seen, object->path, start_ns, &is_other);
 	if (is_other)
 		return mark_deleted(object);
@@ -310,17 +321,22 @@ bool object_has_changed(const struct object *object,
 {
 	bool is_other, has_changed;
 	struct stat now;
+	char *where;
 	int fd;
 
 	if (!object->changed_ns || object->build_id_len)
 		return false;
+	where = process_path(seen->pid, object->path);
+	has_changed = where && !stat(where, &now) &&
+		file_changed_ns(&now) != object->changed_ns;
+	free(where);
+	if (!has_changed)
+		return false;
 	fd = object_open(seen, object->path, start_ns, &is_other);
 	if (fd < 0)
 		return false;
-	has_changed = !fstat(fd, &now) &&
-		file_changed_ns(&now) != object->changed_ns;
 	close(fd);
-	return has_changed;
+	return true;
 }
 
 /**

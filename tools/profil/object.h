@@ -15,7 +15,8 @@
 /**
  * struct object - a mapped file
  * @path: its path; with " (deleted)" if another file has that path now
- * @pid: a process in whose mount namespace the path is, or 0 if that is profil's
+ * @mount_ns: mount namespace of the path, or 0 if that is profil's
+ * @pid: a process in @mount_ns
  * @changed_ns: its last change when it was read, since the epoch; 0 if it was not
  * @build_id_len: bytes of @build_id, 0 if there is none
  * @build_id: build ID of the file
@@ -25,6 +26,7 @@
  */
 struct object {
 	char *path;
+	uint32_t mount_ns;
 	pid_t pid;
 	uint64_t changed_ns;
 	uint32_t build_id_len;

@@ -453,6 +453,7 @@ static void identify(struct prf_dso *dso, const struct object *object)
 {
 	dso->build_id_len = object->build_id_len;
 	memcpy(dso->build_id, object->build_id, sizeof(dso->build_id));
+	dso->mount_ns = object->mount_ns;
 	dso->pid = object->pid;
 	dso->changed_ns = object->build_id_len ? 0 : object->changed_ns;
 }

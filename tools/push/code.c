@@ -83,7 +83,7 @@ static struct code_file *new_file(const struct prf_dso *dso)
 	}
 	file->users = 1;
 	file->dso.kind = dso->kind;
-	file->dso.pid = dso->pid;
+	file->dso.mount_ns = dso->mount_ns;
 	file->dso.changed_ns = dso->changed_ns;
 	file->dso.build_id_len = dso->build_id_len;
 	memcpy(file->dso.build_id, dso->build_id, sizeof(dso->build_id));
@@ -290,8 +290,11 @@ static struct code_file *hold(const struct prf_dso *dso)
 	if (dso->nr_symbols)
 		return made_code(dso);
 	file = code_file(dso);
-	if (file)
-		file->users++;
+	if (!file)
+		return NULL;
+	/* The last one is there the longest, perhaps */
+	file->dso.pid = dso->pid;
+	file->users++;
 	return file;
 }
 
@@ -380,6 +383,7 @@ static int ask_file(struct prf_exec *exec, const struct code_file *file)
 
 	if (failed)
 		return failed;
+	dso->mount_ns = file->dso.mount_ns;
 	dso->pid = file->dso.pid;
 	dso->changed_ns = file->dso.changed_ns;
 	dso->kind = file->dso.kind;

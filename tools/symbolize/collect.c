@@ -361,16 +361,23 @@ static int collect(struct collector *collector)
 
 /* Open the file at the path of a DSO; or, if that is another one, its own. */
 static int open_symbols(struct symbols *symbols, const struct prf *prf,
-			const struct mapping *mapping)
+			const struct mapping *list, size_t nr)
 {
-	const struct prf_dso *dso = mapping->dso;
+	const struct prf_dso *dso = list->dso;
+	size_t i;
 
 	if (symbols_open(symbols, dso->path, dso))
 		return -1;
-	if (!mapping->file || symbols_certain(symbols, dso, prf->start_unix_ns))
-		return 0;
-	symbols_close(symbols);
-	return symbols_open(symbols, mapping->file, dso);
+	/* Where one process has ended, another one may still be */
+	for (i = 0; i < nr && !prf_compare_files(list[i].dso, dso); i++) {
+		if (!list[i].file ||
+		    symbols_certain(symbols, dso, prf->start_unix_ns))
+			continue;
+		symbols_close(symbols);
+		if (symbols_open(symbols, list[i].file, dso))
+			return -1;
+	}
+	return 0;
 }
 
 /*
@@ -384,7 +391,7 @@ static size_t collect_dso(struct collector *collector, const struct prf *prf,
 	size_t i;
 
 	collector->sites = prf->flags & PRF_FLAG_CALL_SITES;
-	if (open_symbols(&collector->symbols, prf, list))
+	if (open_symbols(&collector->symbols, prf, list, nr))
 		return 0;
 	/* Those of a system's libraries take longer to unpack than most programs run */
 	if (collector->symbols.module &&

@@ -416,7 +416,7 @@ bool symbols_certain(const struct symbols *symbols, const struct prf_dso *dso,
 	return symbols->module && !symbols->problem &&
 		symbols->changed_ns <= start_ns &&
 		(dso->changed_ns ? dso->changed_ns == symbols->changed_ns :
-				   dso->build_id_len || !dso->pid);
+				   dso->build_id_len || !dso->mount_ns);
 }
 
 /**
