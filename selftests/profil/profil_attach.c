@@ -214,15 +214,26 @@ TEST_F(tool, until_it_is_interrupted)
 	stop_program(child);
 }
 
-/* A copy of a program burns at @path, which in our mount namespace is another file. */
-static void execute_elsewhere(const char *path, const char *program)
+/* The workload burns in a mount namespace of its own. */
+static void execute_sandboxed(const char *path, const char *unused)
 {
-	char *burn[200] = {}, directory[64];
-	struct stat file;
+	char *burn[200] = {};
 	int i;
 
 	for (i = 0; i < 199; i++)
 		burn[i] = "burn";
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return;
+	execv(path, burn);
+}
+
+/* A copy of a program burns at @path, which in our mount namespace is another file. */
+static void execute_elsewhere(const char *path, const char *program)
+{
+	char directory[64];
+	struct stat file;
+
 	snprintf(directory, sizeof(directory), "%s", path);
 	*strrchr(directory, '/') = '\0';
 	if (!unshare(CLONE_NEWNS) &&
@@ -230,7 +241,7 @@ static void execute_elsewhere(const char *path, const char *program)
 	    !mount("none", directory, "tmpfs", 0, NULL) &&
 	    !stat(program, &file) &&
 	    !copy_file(program, path, file.st_mode & 0777))
-		execv(path, burn);
+		execute_sandboxed(path, NULL);
 }
 
 /* Profile it, as in a container; @here is the helper that is at the path here. */
@@ -278,6 +289,27 @@ TEST_F(tool, another_mount_namespace_is_read_as_nobody)
 	ASSERT_EQ(0, copy_file(workload, program, 0700));
 	ATTACH_ELSEWHERE("waiter");
 	EXPECT_FALSE(has_name(&self->run.prf, "often"));
+}
+
+/* Most sandboxes have the files of the host: it is read as its owner, as there. */
+TEST_F(tool, files_of_a_sandbox_are_those_of_the_host)
+{
+	char program[80], workload[4096];
+	pid_t child;
+
+	NEED_MODULE();
+	if (getuid())
+		SKIP(return, "this needs root");
+	snprintf(program, sizeof(program), "%s/owned", self->run.directory);
+	helper_path(workload, sizeof(workload), "workload");
+	ASSERT_EQ(0, chmod(self->run.directory, 0755));
+	ASSERT_EQ(0, copy_file(workload, program, 0700));
+	ASSERT_EQ(0, chown(program, 12345, 12345));
+	child = start(execute_sandboxed, program, NULL);
+	ATTACH("-p", text_of(child), "--duration=1");
+	stop_program(child);
+	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
+	EXPECT_TRUE(has_name(&self->run.prf, "often"));
 }
 
 /* The names of a file of ours are those that it has. */

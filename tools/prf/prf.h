@@ -397,8 +397,8 @@ struct prf_block {
  *	address; they do not overlap
  * @names: what its files said, or NULL; belongs to the run
  * @path: path of the file, or name of the mapping
- * @mount_ns: while recording, the inode number of the mount namespace of @path; 0 if it
- *	is that of the recorder
+ * @mount_ns: while recording, the inode number of the mount namespace of @path; 0 if
+ *	that of the recorder has the file there, too
  * @pid: a process in @mount_ns, which may have ended
  * @changed_ns: while recording, the last change of a file without a build ID, since
  *	the epoch; 0 if unknown

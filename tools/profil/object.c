@@ -73,6 +73,7 @@ char *process_path(pid_t pid, const char *path)
 /**
  * process_open() - find a file of a process in another mount namespace
  * @pid: the process
+ * @mount_ns: the namespace; another process may have the PID by now
  * @path: absolute path of the file in that namespace
  *
  * Links in the path lead to files of that namespace, too.
@@ -80,7 +81,7 @@ char *process_path(pid_t pid, const char *path)
  * Return: a descriptor of the path, for which no right to the file is needed and
  * which gives none; or -1, as when the process has ended.
  */
-int process_open(pid_t pid, const char *path)
+int process_open(pid_t pid, uint32_t mount_ns, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -89,7 +90,7 @@ int process_open(pid_t pid, const char *path)
 	char link[64];
 	int root, fd;
 
-	if (!elsewhere(pid))
+	if (elsewhere(pid) != mount_ns)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/%d/root", pid);
 	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -260,6 +261,15 @@ int object_open(const struct profil_watch_object *seen, const char *path,
 	return -1;
 }
 
+/* Is a file at the path in our mount namespace, too? So it is with most sandboxes. */
+static bool is_ours(int fd, const char *path)
+{
+	struct stat file, ours;
+
+	return !fstat(fd, &file) && !stat(path, &ours) &&
+		file.st_dev == ours.st_dev && file.st_ino == ours.st_ino;
+}
+
 static int read_file(struct object *object,
 		     const struct profil_watch_object *seen, uint64_t start_ns)
 {
@@ -273,6 +283,8 @@ static int read_file(struct object *object,
 		return mark_deleted(object);
 	if (fd < 0)
 		return 0;
+	if (is_ours(fd, object->path))
+		object->mount_ns = 0;
 	read_elf(object, fd);
 	close(fd);
 	return 0;

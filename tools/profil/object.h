@@ -15,7 +15,7 @@
 /**
  * struct object - a mapped file
  * @path: its path; with " (deleted)" if another file has that path now
- * @mount_ns: mount namespace of the path, or 0 if that is profil's
+ * @mount_ns: mount namespace of the path, or 0 if profil's has the file there, too
  * @pid: a process in @mount_ns
  * @changed_ns: its last change when it was read, since the epoch; 0 if it was not
  * @build_id_len: bytes of @build_id, 0 if there is none
@@ -46,7 +46,7 @@ bool object_has_changed(const struct object *object,
 int object_vdso(struct object *object);
 void object_free(struct object *object);
 
-int process_open(pid_t pid, const char *path);
+int process_open(pid_t pid, uint32_t mount_ns, const char *path);
 char *process_path(pid_t pid, const char *path);
 char *unrooted_path(pid_t pid, const char *path);
 char *deleted_path(const char *path);
