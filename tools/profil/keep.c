@@ -104,8 +104,13 @@ static int find_readers(const struct session *session, const struct prf *prf,
 	return 0;
 }
 
+static bool is_left(const struct reader *reader, bool elsewhere)
+{
+	return reader->uid != NO_READER && !!reader->mount_ns == elsewhere;
+}
+
 /* Take the DSOs of the first reader that is left, who has none then. */
-static uid_t take_reader(struct readers *readers, bool *chosen)
+static uid_t take_reader(struct readers *readers, bool elsewhere, bool *chosen)
 {
 	struct reader taken = { .uid = NO_READER };
 	size_t i;
@@ -113,7 +118,7 @@ static uid_t take_reader(struct readers *readers, bool *chosen)
 	for (i = 0; i < readers->nr; i++) {
 		struct reader *reader = &readers->list[i];
 
-		if (taken.uid == NO_READER)
+		if (taken.uid == NO_READER && is_left(reader, elsewhere))
 			taken = *reader;
 		chosen[i] = taken.uid != NO_READER && is_same(reader, &taken);
 		if (chosen[i])
@@ -351,8 +356,8 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 	return strerror(errno);
 }
 
-/* Number of different readers */
-static size_t count_readers(const struct readers *readers)
+/* Number of different readers that are left */
+static size_t count_readers(const struct readers *readers, bool elsewhere)
 {
 	size_t i, j, nr = 0;
 
@@ -360,7 +365,7 @@ static size_t count_readers(const struct readers *readers)
 		for (j = 0; j < i && !is_same(&readers->list[j],
 					      &readers->list[i]); j++)
 			;
-		nr += j == i && readers->list[i].uid != NO_READER;
+		nr += j == i && is_left(&readers->list[i], elsewhere);
 	}
 	return nr;
 }
@@ -403,20 +408,23 @@ static const char *keep(const struct session *session, struct prf *prf,
 	return problem;
 }
 
+/*
+ * Each reader has its part, so that no user's files cost others their names. @more:
+ * how many parts are left for others
+ */
 static const char *keep_each(const struct session *session, struct prf *prf,
-			     const struct keep_limits *limits,
-			     struct readers *readers)
+			     const struct keep_limits *limits, uint64_t end_ns,
+			     struct readers *readers, bool elsewhere,
+			     size_t more)
 {
 	bool *chosen = calloc(readers->nr + 1, sizeof(*chosen));
-	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL;
 	const char *problem = NULL, *failed;
 	size_t nr;
 
 	if (!chosen)
 		return strerror(ENOMEM);
-	/* Each has its part, so that no user's files cost others their names */
-	for (nr = count_readers(readers); nr; nr--) {
-		uid_t uid = take_reader(readers, chosen);
+	for (nr = count_readers(readers, elsewhere) + more; nr > more; nr--) {
+		uid_t uid = take_reader(readers, elsewhere, chosen);
 		uint64_t now = now_ns();
 		uint64_t left_ns = now < end_ns ? end_ns - now : 0;
 
@@ -426,6 +434,21 @@ static const char *keep_each(const struct session *session, struct prf *prf,
 	}
 	free(chosen);
 	return problem;
+}
+
+/* All other mount namespaces together have no more than one user. */
+static const char *keep_all(const struct session *session, struct prf *prf,
+			    const struct keep_limits *limits,
+			    struct readers *readers)
+{
+	uint64_t end_ns = now_ns() + limits->seconds * 1000000000ULL;
+	bool others = count_readers(readers, true);
+	const char *ours = keep_each(session, prf, limits, end_ns, readers,
+				     false, others);
+	const char *theirs = keep_each(session, prf, limits, end_ns, readers,
+				       true, 0);
+
+	return ours ?: theirs;
 }
 
 /**
@@ -443,7 +466,7 @@ const char *keep_within(const struct session *session, struct prf *prf,
 	const char *problem;
 
 	problem = find_readers(session, prf, &readers) ? strerror(ENOMEM) :
-		keep_each(session, prf, limits, &readers);
+		keep_all(session, prf, limits, &readers);
 	free(readers.list);
 	return problem;
 }

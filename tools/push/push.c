@@ -153,6 +153,8 @@ static int renew(struct session *session)
 		return -1;
 	record_free(push.record);
 	push.record = NULL;
+	/* What could not be read may be found by other processes */
+	code_forget();
 	backend_end_watches(session);
 	metrics.watches++;
 	return session_begin(session, 0);

@@ -271,6 +271,28 @@ static int add_file(struct prf *prf, char *path)
 	return prf_add_bucket(dso, 0, 1) || close(fd) ? -1 : 0;
 }
 
+/* Nor does a file of one container take the names of others: all are read as nobody. */
+TEST_F(keep, reads_each_mount_namespace_on_its_own)
+{
+	char path[] = "/nonexistent";
+	struct prf_dso *dso;
+	int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	self->session.target = TARGET_MACHINE;
+	for (i = 1; i < 5; i++) {
+		dso = prf_add_dso(&self->prf.execs[0], path);
+		ASSERT_NE(NULL, dso);
+		dso->kind = PRF_LIBRARY;
+		dso->mount_ns = i / 2 + 1;
+		ASSERT_EQ(0, prf_add_bucket(dso, 0, 1));
+	}
+	act = write_nonsense;
+	keep_names(&self->session, &self->prf);
+	EXPECT_EQ(4, *said);
+}
+
 /* Whatever the reader of one user's files does, the other one's names are kept. */
 TEST_F(keep, costs_the_files_of_others_no_names)
 {
