@@ -297,15 +297,18 @@ struct function function_of(const char *said, const char *name, int skip)
 {
 	struct function function = { 0 };
 	unsigned long start, end, address;
-	unsigned long long ns;
+	unsigned long long ns, least_ns;
 	size_t length = strlen(name);
 	const char *line;
+	int got;
 
 	for (line = said; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (strncmp(line, name, length) ||
-		    sscanf(line + length, " %lx %lx %llu %lx", &start, &end,
-			   &ns, &address) != 4 || skip-- > 0)
+		if (strncmp(line, name, length))
+			continue;
+		got = sscanf(line + length, " %lx %lx %llu %lx %llu", &start,
+			     &end, &ns, &address, &least_ns);
+		if (got < 4 || skip-- > 0)
 			continue;
 		/* At another address, so of another exec */
 		if (function.address && function.address != address)
@@ -314,6 +317,7 @@ struct function function_of(const char *said, const char *name, int skip)
 		function.start = start;
 		function.end = end;
 		function.ns += ns;
+		function.least_ns += got == 5 ? least_ns : ns;
 	}
 	return function;
 }

@@ -69,12 +69,13 @@ TEST_F(tool, file_for_each_process)
 	EXPECT_DUE("in the parent", &files[parent].execs[0],
 		   ticks_between(&files[parent].execs[0], self->run.program,
 				 of.start, of.end),
-		   of.ns / files[0].period_ns);
+		   of, files[0].period_ns);
 	of.ns = both.ns - of.ns;
+	of.least_ns = both.least_ns - of.least_ns;
 	EXPECT_DUE("in the child", &files[child].execs[0],
 		   ticks_between(&files[child].execs[0], self->run.program,
 				 of.start, of.end),
-		   of.ns / files[0].period_ns);
+		   of, files[0].period_ns);
 	prf_free(&files[0]);
 	prf_free(&files[1]);
 }
@@ -323,7 +324,7 @@ TEST_F(tool, numbers_of_the_kernel)
 	EXPECT_EQ(exec->kernel, exec->left_out);
 	EXPECT_EQ(0, exec->lost);
 	system = function_of(self->run.said, "system", 0);
-	due = system.ns / self->run.prf.period_ns;
+	due = system.least_ns / self->run.prf.period_ns;
 	TH_LOG("in the kernel %llu, in system calls %.0f",
 	       (unsigned long long)exec->kernel, due);
 	/*
@@ -448,7 +449,7 @@ TEST_F(tool, code_made_at_run_time)
 		;
 	ASSERT_LT(i, exec->nr);
 	EXPECT_DUE("code", exec, prf_dso_ticks(&exec->dsos[i]),
-		   code.ns / self->run.prf.period_ns);
+		   code, self->run.prf.period_ns);
 }
 
 /* A list that somebody else may have written does not count. */

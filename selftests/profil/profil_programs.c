@@ -102,7 +102,7 @@ TEST_F(tool, opens_what_is_not_to_be_read)
 	EXPECT_DUE("first", &self->run.prf.execs[0],
 		   ticks_between(&self->run.prf.execs[0], LIBRARY, 0,
 				 UINT64_MAX),
-		   of.ns / self->run.prf.period_ns);
+		   of, self->run.prf.period_ns);
 }
 
 /*
