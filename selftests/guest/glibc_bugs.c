@@ -121,10 +121,10 @@ static const char *ended(int status)
 /* Spend CPU time until a counter has gained @nr or patience runs out. */
 static long burn_gained(const volatile unsigned short *counter, long nr)
 {
-	uint64_t end = process_cpu_ns() + PATIENCE;
+	uint64_t end = worked_ns() + PATIENCE;
 	unsigned short before = *counter;
 
-	while (*counter - before < nr && process_cpu_ns() < end)
+	while (*counter - before < nr && worked_ns() < end)
 		burn_thread_ns(MS);
 	return *counter - before;
 }

@@ -356,19 +356,25 @@ static void cover_at_once(struct __test_metadata *_metadata)
 /* The move returns while the process runs on, without a context switch. */
 TEST_F(watched_cpu_1, running_a_process_is_covered_when_it_has_been_moved)
 {
-	uint64_t covered = 0, passed = 0;
+	uint64_t covered = 0, passed = SECOND;
 
-	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t begin;
+	TRY_UNTIL(passed / 2 <= covered) {
+		uint64_t before = watch_status(&watch).cpu_time_ns;
 
-		ASSERT_EQ(0, put_in(CGROUP, self->there));
-		begin = monotonic_ns();
-		usleep(ROUND_US);
-		passed += monotonic_ns() - begin;
-		ASSERT_EQ(0, put_in(CGROUPS, self->there));
+		passed = 0;
+		for (int i = 0; i < ROUNDS; i++) {
+			uint64_t begin;
+
+			ASSERT_EQ(0, put_in(CGROUP, self->there));
+			begin = monotonic_ns();
+			usleep(ROUND_US);
+			passed += monotonic_ns() - begin;
+			ASSERT_EQ(0, put_in(CGROUPS, self->there));
+		}
+		covered = watch_status(&watch).cpu_time_ns - before;
+		TH_LOG("%.1f ms covered of %.1f ms", covered / 1e6,
+		       passed / 1e6);
 	}
-	covered = watch_status(&watch).cpu_time_ns;
-	TH_LOG("%.1f ms covered of %.1f ms", covered / 1e6, passed / 1e6);
 	EXPECT_LE(passed / 2, covered);
 }
 

@@ -233,10 +233,10 @@ void one(unsigned int path, int bits)
 
 OWN_TEXT(go_everywhere) int go_everywhere(void *ns)
 {
-	uint64_t end = thread_cpu_ns() + (uintptr_t)ns;
+	uint64_t end = worked_ns() + (uintptr_t)ns;
 	unsigned int path = 1;
 
-	while (thread_cpu_ns() < end) {
+	while (worked_ns() < end) {
 		path = path * 1103515245 + 12345;
 		go(path >> 16 & (PATHS - 1), BITS);
 	}
@@ -565,9 +565,9 @@ OWN_TEXT(call_kernel) long call_kernel(int zero)
 static int stay_in_kernel(void *ns)
 {
 	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	uint64_t end = thread_cpu_ns() + (uintptr_t)ns;
+	uint64_t end = worked_ns() + (uintptr_t)ns;
 
-	while (thread_cpu_ns() < end)
+	while (worked_ns() < end)
 		if (call_kernel(zero) < 0)
 			return 1;
 	return 0;
@@ -711,9 +711,9 @@ static char libraries[2][4096];
 
 OWN_TEXT(call_library) void call_library(void (*function)(void))
 {
-	uint64_t end = thread_cpu_ns() + WORK_NS / 20;
+	uint64_t end = worked_ns() + WORK_NS / 20;
 
-	while (thread_cpu_ns() < end)
+	while (worked_ns() < end)
 		function();
 	CALLED();
 }
@@ -955,11 +955,11 @@ static int lie(void *argument)
 	uint64_t frames[512] = { 0 };
 	void *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t bp, end = thread_cpu_ns() + WORK_NS;
+	uint64_t bp, end = worked_ns() + WORK_NS;
 
 	memcpy(code, spin_code, spin_code_size);
 	bp = lie->bp(frames, (uintptr_t)code + spin_code_size);
-	while (thread_cpu_ns() < end)
+	while (worked_ns() < end)
 		__asm__ volatile("push %%rbp; mov %0, %%rbp; mov %1, %%rdi\n\t"
 				 "call *%2; pop %%rbp" : :
 				 "a" (bp), "d" (1000000ULL), "c" (code) :
@@ -998,14 +998,14 @@ static int run_32_bits(void *ns)
 				  MAP_32BIT, -1, 0);
 	struct { uint32_t offset; uint16_t selector; } *target =
 		(void *)(low + PAGE);
-	uint64_t end = thread_cpu_ns() + (uintptr_t)ns;
+	uint64_t end = worked_ns() + (uintptr_t)ns;
 
 	if (low == MAP_FAILED)
 		return 1;
 	memcpy(low, far_code, sizeof(far_code));
 	target->offset = (uintptr_t)low + FAR_SPIN;
 	target->selector = USER32_CS;
-	while (thread_cpu_ns() < end)
+	while (worked_ns() < end)
 		((void (*)(uint64_t, void *, void *))(uintptr_t)low)(
 			100000, low + 2 * PAGE, target);
 	return 0;

@@ -145,8 +145,8 @@ static int run_everywhere(void *unused)
 
 	if (run_over_much_text(unused))
 		return 1;
-	end = process_cpu_ns() + WORK_NS;
-	while (process_cpu_ns() < end)
+	end = worked_ns() + WORK_NS;
+	while (worked_ns() < end)
 		getppid();
 	return 0;
 }

@@ -53,10 +53,10 @@ static double allowed_ns(double charged_ns)
 /* Equal times in user mode and in the kernel. */
 static int work(void *unused)
 {
-	uint64_t end = process_cpu_ns() + WORK_NS;
+	uint64_t end = worked_ns() + WORK_NS;
 
 	(void)unused;
-	while (process_cpu_ns() < end) {
+	while (worked_ns() < end) {
 		for (volatile int i = 0; i < 5000; i++)
 			;
 		for (int i = 0; i < 50; i++)
@@ -176,9 +176,9 @@ TEST_F(truth, of_a_process)
 
 static void *work_thread(void *unused)
 {
-	uint64_t end = thread_cpu_ns() + WORK_NS / 4;
+	uint64_t end = worked_ns() + WORK_NS / 4;
 
-	while (thread_cpu_ns() < end)
+	while (worked_ns() < end)
 		for (volatile int i = 0; i < 5000; i++)
 			;
 	return unused;

@@ -61,6 +61,22 @@ uint64_t thread_cpu_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/*
+ * The same, for loops that ask again and again. No step is more than 10 ms: if the host
+ * stops the CPU while the kernel switches to the thread, the clock goes on, no tick
+ * falls, and nothing has been done.
+ */
+uint64_t worked_ns(void)
+{
+	static __thread uint64_t last_ns, ns;
+	uint64_t now_ns = thread_cpu_ns();
+	uint64_t step_ns = last_ns ? now_ns - last_ns : 0;
+
+	ns += step_ns < 10 * MS ? step_ns : 10 * MS;
+	last_ns = now_ns;
+	return ns;
+}
+
 void sleep_ns(uint64_t ns)
 {
 	struct timespec span = { ns / SECOND, ns % SECOND };

