@@ -163,6 +163,27 @@ int prf_compare_files(const struct prf_dso *a, const struct prf_dso *b)
 			(a->mount_ns < b->mount_ns);
 }
 
+/** prf_copy_file() - take from another DSO all by which its file is known, but the path */
+void prf_copy_file(struct prf_dso *dso, const struct prf_dso *from)
+{
+	dso->kind = from->kind;
+	dso->build_id_len = from->build_id_len;
+	memcpy(dso->build_id, from->build_id, sizeof(dso->build_id));
+	dso->mount_ns = from->mount_ns;
+	dso->pid = from->pid;
+	dso->changed_ns = from->changed_ns;
+}
+
+/** prf_count_dsos() - number of DSOs of all execs */
+size_t prf_count_dsos(const struct prf *prf)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < prf->nr; i++)
+		nr += prf->execs[i].nr;
+	return nr;
+}
+
 /** prf_add_bucket() - add a bucket after the last one */
 int prf_add_bucket(struct prf_dso *dso, uint64_t offset, uint64_t count)
 {

@@ -623,6 +623,8 @@ const struct prf_dso *prf_program(const struct prf *runs, size_t nr);
 const struct prf_dso *prf_find_dso(const struct prf *runs, size_t nr,
 				   const char *name);
 
+size_t prf_count_dsos(const struct prf *prf);
+void prf_copy_file(struct prf_dso *dso, const struct prf_dso *from);
 int prf_compare_files(const struct prf_dso *a, const struct prf_dso *b);
 int prf_write(FILE *file, const struct prf *prf);
 int prf_read(const void *data, size_t size, struct prf *prf,

@@ -25,21 +25,21 @@
  * SIGINT, and profil nevertheless ends by it; SIGHUP stays ignored under
  * nohup(1).
  */
+static sigset_t signals_to_end;
+
 static int take_signals(void)
 {
 	struct sigaction action;
-	sigset_t mask;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
+	sigaddset(&signals_to_end, SIGINT);
+	sigaddset(&signals_to_end, SIGTERM);
 	sigaction(SIGHUP, NULL, &action);
 	if (action.sa_handler != SIG_IGN)
-		sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
+		sigaddset(&signals_to_end, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals_to_end, NULL);
 	/* Where it is ignored, nobody can wait for a child */
 	signal(SIGCHLD, SIG_DFL);
-	return signalfd(-1, &mask, SFD_CLOEXEC);
+	return signalfd(-1, &signals_to_end, SFD_CLOEXEC);
 }
 
 /** session_is_ending() - has a signal come that ends session_attach()? */
@@ -47,9 +47,9 @@ bool session_is_ending(void)
 {
 	sigset_t pending;
 
-	return !sigpending(&pending) && (sigismember(&pending, SIGINT) ||
-					 sigismember(&pending, SIGTERM) ||
-					 sigismember(&pending, SIGHUP));
+	sigpending(&pending);
+	sigandset(&pending, &pending, &signals_to_end);
+	return !sigisemptyset(&pending);
 }
 
 /* Open a pidfd for each process; -1 for one that has ended. */

@@ -90,13 +90,10 @@ static int find_readers(const struct session *session, const struct prf *prf,
 	const struct prf_dso *dso;
 	struct prf_at at = {};
 
-	while (prf_next(prf, 1, &at))
-		readers->nr++;
-	readers->list = calloc(readers->nr + 1, sizeof(*readers->list));
+	readers->list = calloc(prf_count_dsos(prf) + 1,
+			       sizeof(*readers->list));
 	if (!readers->list)
 		return -1;
-	memset(&at, 0, sizeof(at));
-	readers->nr = 0;
 	while ((dso = prf_next(prf, 1, &at)))
 		readers->list[readers->nr++] = (struct reader){
 			user_of(session, dso, chains), dso->mount_ns
@@ -247,16 +244,13 @@ static const char *find_elsewhere(void **tree, const struct prf_dso *dso)
  */
 static const char **list_elsewhere(const struct prf *prf, const bool *chosen)
 {
-	struct prf_at at = {}, again = {};
+	const char **files = calloc(prf_count_dsos(prf) + 1, sizeof(*files));
 	const struct prf_dso *dso;
-	const char **files;
+	struct prf_at at = {};
 	void *tree = NULL;
-	size_t nr = 0, i;
+	size_t i;
 
-	while (prf_next(prf, 1, &at))
-		nr++;
-	files = calloc(nr + 1, sizeof(*files));
-	for (i = 0; files && (dso = prf_next(prf, 1, &again)); i++)
+	for (i = 0; files && (dso = prf_next(prf, 1, &at)); i++)
 		if (chosen[i] && dso->mount_ns)
 			files[i] = find_elsewhere(&tree, dso);
 	return files;

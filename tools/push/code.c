@@ -82,12 +82,8 @@ static struct code_file *new_file(const struct prf_dso *dso)
 		return NULL;
 	}
 	file->users = 1;
-	file->dso.kind = dso->kind;
-	file->dso.mount_ns = dso->mount_ns;
-	file->dso.changed_ns = dso->changed_ns;
-	file->dso.build_id_len = dso->build_id_len;
-	memcpy(file->dso.build_id, dso->build_id, sizeof(dso->build_id));
 	file->dso.path = path;
+	prf_copy_file(&file->dso, dso);
 	return file;
 }
 
@@ -345,11 +341,10 @@ static int want_segment(struct segment *segment)
 {
 	const struct prf *prf = &segment->prf;
 	int failed = 0;
-	size_t nr = 0, i;
+	size_t i;
 
-	for (i = 0; i < prf->nr; i++)
-		nr += prf->execs[i].nr;
-	segment->files = calloc(nr + 1, sizeof(*segment->files));
+	segment->files = calloc(prf_count_dsos(prf) + 1,
+				sizeof(*segment->files));
 	if (!segment->files)
 		return -1;
 	for (i = 0; i < prf->nr && !failed; i++)
@@ -383,12 +378,7 @@ static int ask_file(struct prf_exec *exec, const struct code_file *file)
 
 	if (failed)
 		return failed;
-	dso->mount_ns = file->dso.mount_ns;
-	dso->pid = file->dso.pid;
-	dso->changed_ns = file->dso.changed_ns;
-	dso->kind = file->dso.kind;
-	dso->build_id_len = file->dso.build_id_len;
-	memcpy(dso->build_id, file->dso.build_id, sizeof(dso->build_id));
+	prf_copy_file(dso, &file->dso);
 	dso->bucket_bytes = place->bytes;
 	for (; place < file->wanted + file->nr_wanted && !failed; place++) {
 		if (last && !by_offset(last, place))
@@ -466,8 +456,7 @@ static struct keep_limits limits_of(const struct asking *asking)
 	uint64_t left = now < asking->end_ns ? asking->end_ns - now : 0;
 
 	now_limits.until_signal = !asking->is_last;
-	now_limits.seconds = MIN(limits.seconds,
-				 left / SECOND_NS);
+	now_limits.seconds = MIN(limits.seconds, left / SECOND_NS);
 	if (now_limits.until_signal && session_is_ending())
 		now_limits.seconds = 0;
 	return now_limits;
