@@ -62,19 +62,24 @@ uint64_t thread_cpu_ns(void)
 }
 
 /*
- * The same, for loops that ask again and again. No step is more than 10 ms: if the host
- * stops the CPU while the kernel switches to the thread, the clock goes on, no tick
- * falls, and nothing has been done.
+ * What a clock of CPU time has gone on since @last, at most @most: if the host stops the
+ * CPU while the kernel switches to the thread, the clock goes on, no tick falls, and
+ * nothing has been done.
  */
+static uint64_t step_ns(clockid_t clock, uint64_t *last, uint64_t most)
+{
+	uint64_t now = clock_ns(clock), step = now - *last;
+
+	*last = now;
+	return step < most ? step : most;
+}
+
+/* thread_cpu_ns() without such steps, for loops that ask again and again */
 uint64_t worked_ns(void)
 {
-	static __thread uint64_t last_ns, ns;
-	uint64_t now_ns = thread_cpu_ns();
-	uint64_t step_ns = last_ns ? now_ns - last_ns : 0;
+	static __thread uint64_t last, worked;
 
-	ns += step_ns < 10 * MS ? step_ns : 10 * MS;
-	last_ns = now_ns;
-	return ns;
+	return worked += step_ns(CLOCK_THREAD_CPUTIME_ID, &last, 10 * MS);
 }
 
 void sleep_ns(uint64_t ns)
@@ -97,21 +102,16 @@ static void spin(void)
 }
 
 /*
- * Spend CPU time in user mode until a clock has gone on by @ns. No step counts as
- * more than a tenth of that: if the host stops the CPU while the kernel switches
- * to the caller, the clock goes on and no tick falls.
+ * Spend CPU time in user mode until a clock has gone on by @ns, of which no step is
+ * more than a tenth: see step_ns().
  */
 static void burn_ns(clockid_t clock, uint64_t ns)
 {
 	uint64_t most = ns / 10 + 1, last = clock_ns(clock), worked = 0;
 
 	while (worked < ns) {
-		uint64_t now;
-
 		spin();
-		now = clock_ns(clock);
-		worked += now - last < most ? now - last : most;
-		last = now;
+		worked += step_ns(clock, &last, most);
 	}
 }
 

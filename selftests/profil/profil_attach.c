@@ -217,18 +217,28 @@ TEST_F(tool, until_it_is_interrupted)
 	stop_program(child);
 }
 
-/* The workload does something again and again in a mount namespace of its own. */
-static void execute_sandboxed(const char *path, const char *deed)
+static int unshare_mounts(void)
+{
+	return unshare(CLONE_NEWNS) ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -1 : 0;
+}
+
+/* The workload does something again and again. */
+static void execute_workload(const char *path, const char *deed)
 {
 	const char *deeds[200] = {};
 	int i;
 
 	for (i = 0; i < 199; i++)
 		deeds[i] = deed;
-	if (unshare(CLONE_NEWNS) ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		return;
 	execv(path, (char *const *)deeds);
+}
+
+/* The same in a mount namespace of its own, with the files that ours has. */
+static void execute_sandboxed(const char *path, const char *deed)
+{
+	if (!unshare_mounts())
+		execute_workload(path, deed);
 }
 
 /* A copy of a program burns at @path, which in our mount namespace is another file. */
@@ -239,12 +249,10 @@ static void execute_elsewhere(const char *path, const char *program)
 
 	snprintf(directory, sizeof(directory), "%s", path);
 	*strrchr(directory, '/') = '\0';
-	if (!unshare(CLONE_NEWNS) &&
-	    !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-	    !mount("none", directory, "tmpfs", 0, NULL) &&
+	if (!unshare_mounts() && !mount("none", directory, "tmpfs", 0, NULL) &&
 	    !stat(program, &file) &&
 	    !copy_file(program, path, file.st_mode & 0777))
-		execute_sandboxed(path, "burn");
+		execute_workload(path, "burn");
 }
 
 /* Profile a program for a second; longer, if it has hardly run in that. */

@@ -44,9 +44,11 @@ static void *(*act)(size_t *size);
 static size_t *said;
 
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   const char *const *files, bool functions_only, size_t most, size_t *size);
+			   const char *const *files, bool functions_only,
+			   size_t most, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   const char *const *files, bool functions_only, size_t most, size_t *size)
+			   const char *const *files, bool functions_only,
+			   size_t most, size_t *size)
 {
 	++*said;
 	return act(size);
