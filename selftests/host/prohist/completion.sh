@@ -40,6 +40,16 @@ offers()
 	diff <(printf '%s\n' $1 | sort) <(complete_words "${@:2}" | sort)
 }
 
+# offers_process PID WORD...: succeeds if the completions of PID, the last of the
+# words, are it and others that begin so: low numbers begin many
+offers_process()
+{
+	local offered
+
+	offered=$(complete_words "${@:2}" "$1")
+	grep -qx "$1" <<< "$offered" && ! grep -qv "^$1[0-9]*$" <<< "$offered"
+}
+
 # all_options TOOL: prints each long option that --help mentions
 all_options()
 {
@@ -103,11 +113,11 @@ if [ -x "$tool/profil" ]; then
 	check "not profil's options, then" offers '' profil painter --inter
 	check "profil's output" offers 'one.prf' profil --output = on
 	check 'directories of cgroups' offers 'directory' profil --cgroup = ''
-	check 'a process' offers $$ profil -p $$
+	check 'a process' offers_process $$ profil -p
 	for words in '-p 1' '--pid = 1 -t 100' '-p1 --kernel = none'; do
 		# shellcheck disable=SC2086 # several words
-		check "another process, after '$words'" offers $$ profil \
-			$words $$
+		check "another process, after '$words'" offers_process $$ \
+			profil $words
 	done
 	check 'a user' offers 'root' profil --user = roo
 	check 'options of the live view' offers '--top=' profil top --top
