@@ -10,7 +10,6 @@ directory.
 import math
 import os
 import re
-import resource
 import signal
 import socket
 import subprocess
@@ -75,11 +74,32 @@ def check_said(said):
                  ".* profiles could not be sent\n", "", said), "")
 
 
-def work(before=None, user=None):
-    """Spend CPU time; return how much of it must have ticks, in nanoseconds."""
-    said = subprocess.run([WORKLOAD, "burn"], preexec_fn=before, user=user,
-                          check=True, capture_output=True, text=True).stdout
-    return sum(int(line.split()[5]) for line in said.splitlines())
+class Work:
+    """Work that is done by one thread at a time: how much of its CPU time must
+    have ticks, and how long it took by the clock, in nanoseconds. A tick falls at
+    a random instant of each period."""
+
+    def __init__(self):
+        self.spent = 0
+        self.passed = 0
+
+    def do(self, before=None, user=None):
+        """Spend CPU time."""
+        begin = time.monotonic_ns()
+        said = subprocess.run([WORKLOAD, "burn"], preexec_fn=before, user=user,
+                              check=True, capture_output=True, text=True).stdout
+        self.passed += time.monotonic_ns() - begin
+        self.spent += sum(int(line.split()[5]) for line in said.splitlines())
+
+    def least(self):
+        """Return the least number of ticks."""
+        due = self.spent / PERIOD_NS
+        return due - 6 * math.sqrt(due)
+
+    def most(self):
+        """Return more than any number of ticks that were not sent twice."""
+        due = self.passed / PERIOD_NS
+        return due + 6 * math.sqrt(due)
 
 
 def samples(profiles):
@@ -96,44 +116,17 @@ def samples_at(store):
                     for one in list(store.received)}.values())
 
 
-def children_ns():
-    """Return the CPU time of all children that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (usage.ru_utime + usage.ru_stime) * 1e9
-
-
-class Work:
-    """Times of work, in nanoseconds: in functions, and with all that it takes to
-    start a program. A tick falls at a random instant of each period."""
-
-    def __init__(self, spent, taken):
-        self.spent = spent
-        self.taken = taken
-
-    def least(self):
-        """Return the least number of ticks."""
-        due = self.spent / PERIOD_NS
-        return due - 6 * math.sqrt(due)
-
-    def most(self):
-        """Return more than any number of ticks that were not sent twice."""
-        return 1.5 * self.taken / PERIOD_NS
-
-
 def work_until_named(store, **how):
     """Work until the store has names of the program's functions and of their
     callers, which PREEMPT_RT does not find, and all ticks. A busy machine sends
     ticks before it can read names."""
-    spent = 0
-    begin = children_ns()
+    done = Work()
 
     def worked():
-        nonlocal spent
-        spent += work(**how)
+        done.do(**how)
         return any(stack[0] == "often" and (IS_RT or "main" in stack)
                    for stack, _ in samples_at(store))
     wait_for(worked)
-    done = Work(spent, children_ns() - begin)
     wait_for(lambda: ticks_at(store) > done.least())
     return done
 
@@ -201,7 +194,7 @@ def sends_what_an_ordinary_user_does():
 def answers_with_the_time_that_was_asked_for():
     """/debug/pprof/profile has the seconds that follow, and no others."""
     with Profil("--all") as profil:
-        work()
+        Work().do()
         begin = time.monotonic_ns()
         with subprocess.Popen([WORKLOAD] + ["burn"] * 1000,
                               stdout=subprocess.DEVNULL) as busy:
