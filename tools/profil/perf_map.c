@@ -21,6 +21,13 @@
 
 #define MOST_BYTES	(64LL << 20)
 
+/*
+ * Most bytes of a name, and of all that are given to the code of a process: one name
+ * is copied for each of its functions.
+ */
+#define MOST_NAME	4096
+#define MOST_GIVEN	(1u << 20)
+
 /* PID of a process in its own PID namespace; @pid itself if it has ended. */
 static pid_t own_pid(pid_t pid)
 {
@@ -93,7 +100,7 @@ static bool parse(char *line, struct range *range)
 	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &range->start, &size,
 		   &name) < 2 || !name || !line[name] || !size ||
 	    __builtin_add_overflow(range->start, size, &range->end) ||
-	    range->end > INT64_MAX)
+	    range->end > INT64_MAX || strlen(line + name) > MOST_NAME)
 		return false;
 	range->name = line + name;
 	range->module = NULL;
@@ -162,15 +169,17 @@ static int give(struct prf_dso *dso, char *text, const size_t *nodes)
 {
 	const struct range **of = calloc(dso->nr, sizeof(*of));
 	struct range *list = calloc(dso->nr, sizeof(*list));
-	size_t line, last = 0, i;
+	size_t line, last = 0, given = 0, i;
 	int failed = -1;
 
 	for (i = 0; of && list && i < dso->nr; i++, last = line) {
 		line = line_of(nodes, dso->nr, i);
-		if (line && line == last)
+		if (line && line == last) {
 			of[i] = of[i - 1];
-		else if (line && parse(text + line - 1, &list[i]))
-			of[i] = &list[i];
+		} else if (line && parse(text + line - 1, &list[i])) {
+			given += strlen(list[i].name) + 1;
+			of[i] = given <= MOST_GIVEN ? &list[i] : NULL;
+		}
 	}
 	if (of && list)
 		failed = names_give(dso, of);

@@ -865,6 +865,34 @@ TEST(the_last_line_names_code)
 	EXPECT_NAMES("---", "");
 }
 
+/* It would be copied for each function that has it. */
+TEST(long_names_of_code_are_left_out)
+{
+	char map[16384];
+
+	snprintf(map, sizeof(map), "7f0000000000 10 a%04095d\n"
+		 "7f0000000010 10 b%04096d\n7f0000000020 10 c\n", 0, 0);
+	EXPECT_NAMES("a-c", map);
+}
+
+/* With other functions in between, each part of one has the name again. */
+TEST(names_of_code_take_no_more_than_a_mebibyte)
+{
+	const size_t nr = 2048, long_names = (1 << 20) / (4097 + 2);
+	char map[65536];
+	struct prf_dso dso;
+	size_t i, size;
+
+	size = snprintf(map, sizeof(map), "%llx %zx a%04095d\n", CODE, 16 * nr, 0);
+	for (i = 0; i < nr; i += 2)
+		size += snprintf(map + size, sizeof(map) - size, "%llx 10 b\n",
+				 CODE + 16 * i);
+	ASSERT_GT(sizeof(map), size);
+	dso = named(map, nr);
+	EXPECT_EQ(long_names, dso.nr_symbols / 2);
+	free_dso(&dso);
+}
+
 /*
  * Anybody can write many lines, each of which has all code. Seconds of CPU time are
  * too many for them, however busy the machine is.
