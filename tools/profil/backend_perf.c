@@ -529,13 +529,14 @@ static bool has_changed(const struct session *session,
 			const struct mapped *file, const char *path)
 {
 	int64_t since_ns = file->first_ns - session->start_ns;
-	char *where = process_path(file->seen.pid, path);
+	int fd = process_find(file->seen.pid, path, 0);
 	struct stat now;
 	bool changed;
 
-	changed = where && !stat(where, &now) && file_changed_ns(&now) >
+	changed = !fstat(fd, &now) && file_changed_ns(&now) >
 		session->start_unix_ns + since_ns;
-	free(where);
+	if (fd >= 0)
+		close(fd);
 	return changed;
 }
 
@@ -556,13 +557,16 @@ static int open_object(const struct perf *perf, uint32_t index)
 static void read_callers(const struct perf *perf, uint32_t index)
 {
 	struct unwound *unwound = &perf->tables[index];
+	const char *path = perf->table.names +
+		perf->table.objects[index].seen.path;
 	int fd = open_object(perf, index);
 	size_t bytes;
 
 	unwound->is_read = true;
 	if (fd < 0)
 		return;
-	unwound->blob = unwind_file(fd, &bytes);
+	unwound->blob = unwind_file(fd, index == PROFIL_OBJECT_VDSO ||
+				    object_is_ours(fd, path), &bytes);
 	close(fd);
 	unwound->is_found = unwound->blob &&
 		profil_unwind_open(&unwound->table, unwound->blob, bytes);

@@ -60,16 +60,16 @@ static void know(struct watch *watch, const struct stat *file)
 
 /*
  * Load the table of a file; returns its size, 0 if it has none. @seen_as: its
- * descriptor, or -1 for the vDSO
+ * descriptor, or -1 for the vDSO; @is_ours: see unwind_file()
  */
-static size_t load(struct watch *watch, int fd, int seen_as)
+static size_t load(struct watch *watch, int fd, int seen_as, bool is_ours)
 {
 	struct profil_watch_unwind request = {
 		.size = sizeof(request),
 		.fd = seen_as,
 	};
 	size_t bytes;
-	void *table = unwind_file(fd, &bytes);
+	void *table = unwind_file(fd, is_ours, &bytes);
 
 	if (!table)
 		return 0;
@@ -82,14 +82,14 @@ static size_t load(struct watch *watch, int fd, int seen_as)
 	return bytes;
 }
 
-static size_t load_file(struct watch *watch, int fd)
+static size_t load_file(struct watch *watch, int fd, bool is_ours)
 {
 	struct stat file;
 
 	if (fstat(fd, &file) || is_known(watch, &file, watch->nr_known))
 		return 0;
 	know(watch, &file);
-	return load(watch, fd, fd);
+	return load(watch, fd, fd, is_ours);
 }
 
 /* The first one is the program. */
@@ -99,7 +99,7 @@ static void load_needed(void *context, int fd)
 
 	if (watch->program < 0)
 		watch->program = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	load_file(watch, fd);
+	load_file(watch, fd, true);
 }
 
 static void load_program(struct watch *watch, const char *program)
@@ -124,7 +124,7 @@ static void load_program(struct watch *watch, const char *program)
 		free(line);
 		if (fd < 0)
 			continue;
-		bytes += load_file(watch, fd);
+		bytes += load_file(watch, fd, true);
 		close(fd);
 	}
 }
@@ -135,27 +135,25 @@ static void load_vdso(struct watch *watch)
 
 	if (fd < 0)
 		return;
-	load(watch, fd, -1);
+	load(watch, fd, -1, true);
 	close(fd);
 }
 
 /* What a process that runs already has mapped; @line is of /proc/PID/maps. */
 static void load_mapping(struct watch *watch, pid_t pid, char *line)
 {
-	char flags[5], *where;
 	struct stat file;
+	char flags[5];
 	int path = 0, fd;
 
 	line[strcspn(line, "\n")] = '\0';
 	if (sscanf(line, "%*s %4s %*s %*s %*s %n", flags, &path) < 1 ||
 	    flags[2] != 'x' || line[path] != '/')
 		return;
-	where = process_path(pid, line + path);
-	fd = where ? file_open_plain(where, &file) : -1;
-	free(where);
+	fd = file_open_found(process_find(pid, line + path, 0), &file);
 	if (fd < 0)
 		return;
-	load_file(watch, fd);
+	load_file(watch, fd, object_is_ours(fd, line + path));
 	close(fd);
 }
 
@@ -201,7 +199,7 @@ static void load_object(struct watch *watch, const struct session *session,
 
 	if (fd < 0)
 		return;
-	load_file(watch, fd);
+	load_file(watch, fd, object_is_ours(fd, path));
 	close(fd);
 }
 

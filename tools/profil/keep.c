@@ -232,7 +232,7 @@ static const char *find_elsewhere(void **tree, const struct prf_dso *dso)
 		free(file);
 		return found ? (*found)->path : NULL;
 	}
-	fd = process_open(dso->pid, dso->mount_ns, dso->path);
+	fd = process_open(dso->pid, dso->mount_ns, dso->path, 0);
 	if (fd >= 0 && asprintf(&file->path, "/proc/self/fd/%d", fd) < 0)
 		file->path = NULL;
 	return file->path;

@@ -54,37 +54,21 @@ static uint32_t elsewhere(pid_t pid)
 }
 
 /**
- * process_path() - path by which profil opens a file of a process
- * @pid: the process, which may have ended
- * @path: path of the file in the mount namespace of the process
- *
- * Return: the path, to be freed, or NULL if out of memory.
- */
-char *process_path(pid_t pid, const char *path)
-{
-	char *where;
-
-	if (!elsewhere(pid))
-		return strdup(path);
-	return asprintf(&where, "/proc/%d/root%s", pid, path) < 0 ? NULL :
-								    where;
-}
-
-/**
  * process_open() - find a file of a process in another mount namespace
  * @pid: the process
  * @mount_ns: the namespace; another process may have the PID by now
  * @path: absolute path of the file in that namespace
+ * @flags: O_NOFOLLOW to find a symbolic link itself, or 0
  *
  * Links in the path lead to files of that namespace, too.
  *
- * Return: a descriptor of the path, for which no right to the file is needed and
- * which gives none; or -1, as when the process has ended.
+ * Return: a descriptor of the path (O_PATH), for which no right to the file is needed
+ * and which gives none; or -1, as when the process has ended.
  */
-int process_open(pid_t pid, uint32_t mount_ns, const char *path)
+int process_open(pid_t pid, uint32_t mount_ns, const char *path, int flags)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC | flags,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	char link[64];
@@ -98,6 +82,22 @@ int process_open(pid_t pid, uint32_t mount_ns, const char *path)
 	if (root >= 0)
 		close(root);
 	return fd;
+}
+
+/**
+ * process_find() - find a file of a process
+ * @pid: the process; one that has ended is taken for one of profil's mount namespace
+ * @path: absolute path of the file in the mount namespace of the process
+ * @flags: as for process_open()
+ *
+ * Return: as that of process_open().
+ */
+int process_find(pid_t pid, const char *path, int flags)
+{
+	uint32_t mount_ns = elsewhere(pid);
+
+	return mount_ns ? process_open(pid, mount_ns, path, flags) :
+			  open(path, O_PATH | O_CLOEXEC | flags);
 }
 
 /**
@@ -247,13 +247,10 @@ static int mark_deleted(struct object *object)
 int object_open(const struct profil_watch_object *seen, const char *path,
 		uint64_t start_ns, bool *is_other)
 {
-	char *where = process_path(seen->pid, path);
 	struct stat now;
-	int fd;
+	int fd = file_open_found(process_find(seen->pid, path, 0), &now);
 
 	*is_other = false;
-	fd = where ? file_open_plain(where, &now) : -1;
-	free(where);
 	if (fd < 0 || is_same(fd, &now, seen, start_ns))
 		return fd;
 	*is_other = true;
@@ -261,8 +258,15 @@ int object_open(const struct profil_watch_object *seen, const char *path,
 	return -1;
 }
 
-/* Is a file at the path in our mount namespace, too? So it is with most sandboxes. */
-static bool is_ours(int fd, const char *path)
+/**
+ * object_is_ours() - is a file at its path in profil's mount namespace, too?
+ * @fd: the file
+ * @path: its path in the mount namespace of a process
+ *
+ * So it is with most sandboxes. The root of a container may give other files any owner,
+ * and any contents.
+ */
+bool object_is_ours(int fd, const char *path)
 {
 	struct stat file, ours;
 
@@ -283,7 +287,7 @@ static int read_file(struct object *object,
 		return mark_deleted(object);
 	if (fd < 0)
 		return 0;
-	if (is_ours(fd, object->path))
+	if (object_is_ours(fd, object->path))
 		object->mount_ns = 0;
 	read_elf(object, fd);
 	close(fd);
@@ -333,15 +337,15 @@ bool object_has_changed(const struct object *object,
 {
 	bool is_other, has_changed;
 	struct stat now;
-	char *where;
 	int fd;
 
 	if (!object->changed_ns || object->build_id_len)
 		return false;
-	where = process_path(seen->pid, object->path);
-	has_changed = where && !stat(where, &now) &&
+	fd = process_find(seen->pid, object->path, 0);
+	has_changed = !fstat(fd, &now) &&
 		file_changed_ns(&now) != object->changed_ns;
-	free(where);
+	if (fd >= 0)
+		close(fd);
 	if (!has_changed)
 		return false;
 	fd = object_open(seen, object->path, start_ns, &is_other);

@@ -43,11 +43,12 @@ int object_read(struct object *object, const struct profil_watch_table *table,
 bool object_has_changed(const struct object *object,
 			const struct profil_watch_object *seen,
 			uint64_t start_ns);
+bool object_is_ours(int fd, const char *path);
 int object_vdso(struct object *object);
 void object_free(struct object *object);
 
-int process_open(pid_t pid, uint32_t mount_ns, const char *path);
-char *process_path(pid_t pid, const char *path);
+int process_open(pid_t pid, uint32_t mount_ns, const char *path, int flags);
+int process_find(pid_t pid, const char *path, int flags);
 char *unrooted_path(pid_t pid, const char *path);
 char *deleted_path(const char *path);
 

@@ -18,6 +18,7 @@
 
 #include "profil/names.h"
 #include "profil/object.h"
+#include "util/file.h"
 
 #define MOST_BYTES	(64LL << 20)
 
@@ -49,18 +50,12 @@ static pid_t own_pid(pid_t pid)
 	return pid;
 }
 
-static int open_map(pid_t pid)
+static int open_map(pid_t pid, struct stat *status)
 {
-	char path[64], *where;
-	int fd;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", own_pid(pid));
-	where = process_path(pid, path);
-	if (!where)
-		return -1;
-	fd = open(where, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	free(where);
-	return fd;
+	return file_open_found(process_find(pid, path, O_NOFOLLOW), status);
 }
 
 static char *read_text(int fd, size_t size)
@@ -78,14 +73,13 @@ static char *read_text(int fd, size_t size)
 
 static char *read_trusted(pid_t pid, uid_t uid)
 {
-	int fd = open_map(pid);
 	struct stat status;
+	int fd = open_map(pid, &status);
 	char *text = NULL;
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
-	    (status.st_uid == uid || !status.st_uid) &&
+	if ((status.st_uid == uid || !status.st_uid) &&
 	    status.st_size <= MOST_BYTES)
 		text = read_text(fd, status.st_size);
 	close(fd);

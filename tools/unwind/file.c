@@ -16,10 +16,7 @@
 /* GNU ld makes 20 bytes, and others up to 32. */
 #define BUILD_ID	32
 
-/*
- * Another user's file may claim any build ID, and would put its table in the
- * place of a library's.
- */
+/* Another user's file may claim any build ID; see unwind_file(). */
 static bool is_trusted(int fd)
 {
 	struct stat status;
@@ -46,10 +43,10 @@ static uint32_t id_of(int fd, Elf *elf, uint8_t id[BUILD_ID])
 	return build_id_of(elf, id, BUILD_ID);
 }
 
-static void *get_or_make(int fd, Elf *elf, size_t *bytes)
+static void *get_or_make(int fd, Elf *elf, bool is_ours, size_t *bytes)
 {
 	uint8_t id[BUILD_ID];
-	uint32_t length = id_of(fd, elf, id);
+	uint32_t length = is_ours ? id_of(fd, elf, id) : 0;
 	void *table = NULL;
 
 	if (length)
@@ -65,11 +62,15 @@ static void *get_or_make(int fd, Elf *elf, size_t *bytes)
 /**
  * unwind_file() - get the table of a program or library
  * @fd: descriptor of the file
+ * @is_ours: it is a file of profil's own mount namespace, where owners count
  * @bytes: receives the size of the table
+ *
+ * The table is kept by build ID, unless another user, or a container, could put that of
+ * a file of its own in the place of a library's.
  *
  * Return: the table, for free(); NULL if it is no file that has one.
  */
-void *unwind_file(int fd, size_t *bytes)
+void *unwind_file(int fd, bool is_ours, size_t *bytes)
 {
 	void *table = NULL;
 	Elf *elf;
@@ -77,7 +78,7 @@ void *unwind_file(int fd, size_t *bytes)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		table = get_or_make(fd, elf, bytes);
+		table = get_or_make(fd, elf, is_ours, bytes);
 	elf_end(elf);
 	return table;
 }

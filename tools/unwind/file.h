@@ -5,9 +5,10 @@
 #ifndef UNWIND_FILE_H
 #define UNWIND_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-void *unwind_file(int fd, size_t *bytes);
+void *unwind_file(int fd, bool is_ours, size_t *bytes);
 char *unwind_files(int fd);
 void unwind_keep_files(int fd, const char *files);
 

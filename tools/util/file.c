@@ -78,27 +78,40 @@ static int is_plain(const struct stat *stat_buffer)
 }
 
 /**
+ * file_open_found() - open a file that has been found, if it is regular
+ * @place: descriptor of its path (O_PATH), which this closes; or -1
+ * @stat_buffer: receives its attributes
+ *
+ * Opening a device can have side effects, and reading a pipe or a file of size
+ * 0, whose contents the kernel generates on reading, can block for ever. What is
+ * opened is what has been looked at, even if the path leads elsewhere meanwhile.
+ *
+ * Return: a descriptor, or -1 if it is not a regular file or is empty.
+ */
+int file_open_found(int place, struct stat *stat_buffer)
+{
+	char path[64];
+	int fd = -1;
+
+	if (place < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	if (!fstat(place, stat_buffer) && is_plain(stat_buffer))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	close(place);
+	return fd;
+}
+
+/**
  * file_open_plain() - open a path found in another file, if it is regular
  * @path: path of the file
  * @stat_buffer: receives its attributes
  *
- * Opening a device can have side effects, and reading a pipe or a file of size
- * 0, whose contents the kernel generates on reading, can block for ever.
- *
- * Return: a descriptor, or -1 if it is not a regular file or is empty.
+ * Return: as that of file_open_found().
  */
 int file_open_plain(const char *path, struct stat *stat_buffer)
 {
-	int fd;
-
-	if (stat(path, stat_buffer) || !is_plain(stat_buffer))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && (fstat(fd, stat_buffer) || !is_plain(stat_buffer))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return file_open_found(open(path, O_PATH | O_CLOEXEC), stat_buffer);
 }
 
 /** file_changed_ns() - time of the last change of the inode, since the epoch */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 const char *base_name(const char *path);
+int file_open_found(int place, struct stat *stat_buffer);
 int file_open_plain(const char *path, struct stat *stat_buffer);
 void *file_read(const char *path, size_t *size);
 uint64_t file_changed_ns(const struct stat *stat_buffer);

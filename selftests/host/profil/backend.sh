@@ -307,6 +307,31 @@ else
 	skip 'a process with another root directory' 'needs chroot(2)'
 fi
 
+# has_cached ID: is there a table of callers of the file with this build ID?
+has_cached()
+{
+	test -e "$work/cache/profil/unwind/$1.1"
+}
+
+# Its files may have any owner, and claim the build IDs of others
+of_container()
+{
+	local -x XDG_CACHE_HOME=$work/cache
+	local id
+
+	id=$(readelf -nW "$load" | sed -n 's/.*Build ID: //p')
+	run contained unshare -m sh -c "mount -t tmpfs none /mnt &&
+		cp $load /mnt/load && exec /mnt/load alpha 1000" || return
+	[ "$(ticks contained '"load"')" -gt 100 ] || return
+	! has_cached "$id" || return
+	run cached "$load" alpha 1000 && has_cached "$id"
+}
+if unshare -m true 2> /dev/null; then
+	check 'no table of a file of a container is kept' of_container
+else
+	skip 'no table of a file of a container is kept' 'needs unshare(2)'
+fi
+
 # A child has up to a period without a tick on each CPU, and that is reported
 of_short_children()
 {

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -891,6 +892,26 @@ TEST(names_of_code_take_no_more_than_a_mebibyte)
 	dso = named(map, nr);
 	EXPECT_EQ(long_names, dso.nr_symbols / 2);
 	free_dso(&dso);
+}
+
+/* Opening a device can have side effects: a watchdog, for one, begins. */
+TEST(list_of_code_that_is_no_file_is_not_opened)
+{
+	int events = inotify_init1(IN_NONBLOCK), nr;
+	struct prf_dso dso = { .pgoff = CODE, .end = 16 };
+	char path[64], event[512];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	unlink(path);
+	ASSERT_EQ(0, mkfifo(path, 0600));
+	ASSERT_LE(0, inotify_add_watch(events, path, IN_OPEN));
+	prf_add_bucket(&dso, 0, 1);
+	EXPECT_EQ(0, perf_map_name(&dso, getpid(), getuid()));
+	nr = read(events, event, sizeof(event));
+	EXPECT_EQ(-1, nr);
+	unlink(path);
+	free_dso(&dso);
+	close(events);
 }
 
 /*
