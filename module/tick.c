@@ -1009,16 +1009,18 @@ static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
 static __always_inline void profil_tick(struct profil_cpu *cpu,
 					struct pt_regs *regs)
 {
-	u64 now = ktime_get_ns();
+	u64 now = ktime_get_ns(), armed = cpu->armed;
 	u64 next = PROFIL_PARKED;
 
+	/* Intervals that begin now must not arm the clock in its own interrupt. */
+	cpu->armed = PROFIL_OFFLINE;
 	if (likely(cpu->open & BIT(PROFIL_SLOT_PROFILE)))
 		next = profil_interval_tick(cpu,
 					    &cpu->intervals[PROFIL_SLOT_PROFILE],
 					    regs, now);
 	if (unlikely(cpu->open & ~BIT(PROFIL_SLOT_PROFILE)))
 		next = min(next, profil_tick_watches(cpu, regs, &now));
-	if (unlikely(cpu->armed == PROFIL_OFFLINE))
+	if (unlikely(armed == PROFIL_OFFLINE))
 		return;
 	cpu->armed = next == PROFIL_PARKED ? PROFIL_PARKED :
 		     max(next, now + PROFIL_GAP_NS);

@@ -595,6 +595,12 @@ FIXTURE(group) {
 	struct profil_watch_status status;
 };
 
+static void remove_group(const char *path)
+{
+	for (int i = 0; i < 100 && rmdir(path); i++)
+		sleep_ns(10 * MS);
+}
+
 FIXTURE_SETUP(group)
 {
 	self->watch.fd = -1;
@@ -606,8 +612,7 @@ FIXTURE_TEARDOWN(group)
 {
 	child_kill(&self->child);
 	watch_end(&self->watch);
-	for (int i = 0; i < 100 && rmdir(CGROUP); i++)
-		sleep_ns(10 * MS);
+	remove_group(CGROUP);
 }
 
 static int move(pid_t pid, const char *procs)
@@ -794,6 +799,53 @@ TEST_F(group, with_more_threads_than_there_is_room_for)
 	self->status = watch_stop(&self->watch);
 	EXPECT_EQ(SLEEPERS - 2, self->status.unfollowed_threads);
 	EXPECT_SOUND(&self->watch, &self->status);
+}
+
+/*
+ * There is room for one thread: when it has ended, another one that runs already gets
+ * its place when its process is moved, and a tick comes before its CPU is told.
+ */
+TEST_F(group, whose_thread_is_followed_while_it_runs)
+{
+	static const char one[] = CGROUP "/one", other[] = CGROUP "/other";
+	char parameters[100];
+	struct child first;
+	struct profil_watch request;
+	int fd = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ASSERT_EQ(0, mkdir(one, 0755) | mkdir(other, 0755));
+	snprintf(parameters, sizeof(parameters),
+		 "symbol=profil_clock_refresh_process pid=%d", getpid());
+	for (int i = 0; i < 12; i++) {
+		first = child_begin(compute, NULL);
+		pin_to(1);
+		self->child = child_begin(compute, NULL);
+		pin_to(0);
+		ASSERT_EQ(0, move(first.pid, CGROUP "/one/cgroup.procs"));
+		ASSERT_EQ(0, move(self->child.pid, CGROUP "/one/cgroup.procs"));
+		request = watch_request(PROFIL_WATCH_CGROUP, fd,
+					PROFIL_WATCH_WALL);
+		request.threads = 1;
+		ASSERT_EQ(0, watch_begin(&self->watch, &request));
+		EXPECT_EQ(1, watch_status(&self->watch).unfollowed_threads);
+		child_go(&self->child);
+		child_kill(&first);
+		sleep_ns(50 * MS);
+		if (load_helper("delay", parameters))
+			SKIP(break, "delay.ko: %s", strerror(errno));
+		EXPECT_EQ(0, move(self->child.pid, CGROUP "/other/cgroup.procs"));
+		EXPECT_EQ(0, unload_helper("delay"));
+		self->status = watch_stop(&self->watch);
+		EXPECT_EQ(1, self->status.unfollowed_threads);
+		EXPECT_SOUND(&self->watch, &self->status);
+		watch_end(&self->watch);
+		child_kill(&self->child);
+	}
+	child_kill(&self->child);
+	watch_end(&self->watch);
+	close(fd);
+	remove_group(one);
+	remove_group(other);
 }
 
 /* --- many threads */
