@@ -220,7 +220,7 @@ static bool profil_member_leave(struct profil_member *member,
 				struct task_struct *task)
 {
 	if (profil_watcher_is_wall(member->watcher) &&
-	    profil_member_image(member))
+	    profil_is_image_on(member->image))
 		profil_threads_leave(member, task);
 	return profil_member_set(member, PROFIL_MEMBER_OFF);
 }
@@ -506,7 +506,7 @@ static bool profil_move_unseen(struct task_struct *task)
 		member = profil_member_find(watcher, task->signal);
 		if (!profil_is_target(watcher, task))
 			changed |= member && profil_member_leave(member, task);
-		else if (!profil_member_image(member))
+		else if (!member || !profil_is_image_on(member->image))
 			atomic64_inc(&watcher->unfollowed);
 	}
 	raw_spin_unlock_irqrestore(&profil_member_lock, flags);

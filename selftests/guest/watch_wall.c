@@ -801,6 +801,37 @@ TEST_F(group, with_more_threads_than_there_is_room_for)
 	EXPECT_SOUND(&self->watch, &self->status);
 }
 
+/* Its ticks have no program, but they count until it leaves. */
+TEST_F(group, that_leaves_without_room_for_its_program)
+{
+	int fd = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct profil_watch request = watch_request(PROFIL_WATCH_CGROUP, fd,
+						    PROFIL_WATCH_WALL);
+	struct child first = child_begin(compute, NULL);
+	uint64_t least;
+
+	/* One is for those without, and the first one gets the other */
+	request.images = 2;
+	ASSERT_EQ(0, mkdir(CGROUP "/one", 0755));
+	ASSERT_EQ(0, move(first.pid, CGROUP "/one/cgroup.procs"));
+	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, watch_begin(&self->watch, &request));
+	close(fd);
+	self->since.shortest = monotonic_ns();
+	sleep_ns(300 * MS);
+	least = (monotonic_ns() - self->since.shortest) / MS;
+	ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+	self->status = watch_status(&self->watch);
+	log_status(_metadata, &self->status);
+	EXPECT_LE((SLEEPERS + 1) * (least - CUT), self->status.blocked);
+	EXPECT_SOUND(&self->watch, &self->status);
+	child_kill(&first);
+	remove_group(CGROUP "/one");
+}
+
 /*
  * There is room for one thread: when it has ended, another one that runs already gets
  * its place when its process is moved, and a tick comes before its CPU is told.
