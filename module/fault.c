@@ -11,6 +11,7 @@
  * Context: process, may sleep, session->flush held. Lock taken: mmap_lock for
  * reading, which works only try.
  */
+#include <linux/hugetlb_inline.h>
 #include <linux/memcontrol.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
@@ -122,7 +123,8 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 		return VM_FAULT_RETRY;
 
 	old = set_active_memcg(memcg);
-	if (profil_vma_is_shared_tmpfs(vma))
+	/* What a userfaultfd is to supply is not to be there before. */
+	if (profil_vma_is_shared_tmpfs(vma) && !userfaultfd_missing(vma))
 		page = profil_get_page(vma->vm_file->f_mapping,
 				       profil_vma_offset(vma, addr) >> PAGE_SHIFT,
 				       false);
@@ -149,6 +151,9 @@ static int profil_fault_vma(struct mm_struct *mm, unsigned long addr,
 	if (*why)
 		return -EFAULT;
 
+	/* Huge pages are charged to the cgroup of the task that brings them in. */
+	if (is_vm_hugetlb_page(vma) && current->flags & PF_KTHREAD)
+		return -EAGAIN;
 	fault = profil_fault_charged(vma, addr);
 	if (fault & (VM_FAULT_OOM | VM_FAULT_RETRY))
 		return -EAGAIN;

@@ -503,9 +503,10 @@ TEST_F(bad_memory, page_swapped_out)
 
 /* Nothing ever serves the page. */
 static void held_back(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(bad_memory) *self, unsigned int flags)
+		      FIXTURE_DATA(bad_memory) *self, int kind,
+		      unsigned int flags)
 {
-	uint32_t *counter = map(PAGE, MAP_PRIVATE);
+	uint32_t *counter = map(PAGE, kind);
 	int patience = 1000;
 
 	if (userfault(counter, flags) < 0)
@@ -526,12 +527,17 @@ static void held_back(struct __test_metadata *_metadata,
 
 TEST_F(bad_memory, page_held_back_by_userfaultfd)
 {
-	held_back(_metadata, self, 0);
+	held_back(_metadata, self, MAP_PRIVATE, 0);
 }
 
 TEST_F(bad_memory, page_held_back_by_userfaultfd_of_a_user)
 {
-	held_back(_metadata, self, UFFD_USER_MODE_ONLY);
+	held_back(_metadata, self, MAP_PRIVATE, UFFD_USER_MODE_ONLY);
+}
+
+TEST_F(bad_memory, shared_page_held_back_by_userfaultfd)
+{
+	held_back(_metadata, self, MAP_SHARED, 0);
 }
 
 /* A process that holds back its own pages does not delay other processes. */
@@ -652,22 +658,59 @@ TEST_F(bad_memory, page_served_while_it_stops)
 	EXPECT_NE(0, rounds);
 }
 
-TEST_F(bad_memory, huge_page)
+static void *map_huge(int flags)
 {
-	uint32_t *counters;
 	FILE *nr = fopen("/proc/sys/vm/nr_hugepages", "w");
 
 	if (nr) {
 		fputs("4", nr);
 		fclose(nr);
 	}
-	counters = map(HUGE, MAP_PRIVATE | MAP_HUGETLB);
+	return map(HUGE, MAP_PRIVATE | MAP_HUGETLB | flags);
+}
+
+TEST_F(bad_memory, huge_page)
+{
+	uint32_t *counters = map_huge(0);
+
 	if (counters == MAP_FAILED)
 		SKIP(return, "no huge pages");
 	ASSERT_EQ(0, start(counters + HUGE / 8));
 	burn_thread_ns(50 * MS);
 	nothing_lost(_metadata, self, counters + HUGE / 8, 0);
 	EXPECT_EQ(0, counters[HUGE / 8 - 1] | counters[HUGE / 8 + 1]);
+}
+
+static int free_huge_pages(void)
+{
+	char line[128];
+	int nr = -1;
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	while (file && nr < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "HugePages_Free: %d", &nr);
+	if (file)
+		fclose(file);
+	return nr;
+}
+
+/* Only then is it charged to the program's hugetlb cgroup, which may have a limit. */
+TEST_F(bad_memory, huge_page_is_brought_in_by_the_program_alone)
+{
+	uint32_t *counters = map_huge(MAP_NORESERVE);
+	int nr = free_huge_pages();
+
+	if (counters == MAP_FAILED)
+		SKIP(return, "no huge pages");
+	ASSERT_EQ(0, start(counters));
+	burn_thread_ns(200 * MS);
+	EXPECT_EQ(nr, free_huge_pages());
+	look(_metadata, self);
+	EXPECT_EQ(nr - 1, free_huge_pages());
+	stop(_metadata, self);
+	EXPECT_LT(0, self->status.counts.counted);
+	EXPECT_EQ(self->status.counts.counted, *counters);
+	EXPECT_EQ(0, munmap(counters, HUGE));
 }
 
 TEST_F(bad_memory, huge_page_copied_after_fork)
@@ -759,7 +802,7 @@ TEST_F(bad_memory, memory_of_a_device)
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 }
 
-/* The program's instructions are in the 64 KiB from there. */
+/* The program's instructions are in the 64 KiB from there, but for the first ones. */
 static uintptr_t text(void)
 {
 	return ((uintptr_t)&etext & -16) + 16 - 0x10000;
@@ -767,8 +810,8 @@ static uintptr_t text(void)
 
 /*
  * Count in four counters with @extra bytes behind them. All ticks in the text
- * go to the counter @counter, which is behind the last one if it is 4; all
- * others go to the first.
+ * go to the counter @counter, which is behind the last one if it is 4, or to the one
+ * before; all others go to the first.
  */
 static void count_in(struct __test_metadata *_metadata, unsigned char *counters,
 		     unsigned int width, unsigned int extra,
@@ -804,10 +847,11 @@ TEST_F(bad_memory, not_a_byte_beside_the_counters)
 			memset(page, 0x11, PAGE);
 			count_in(_metadata, page + first, width, extra, 3);
 			EXPECT_NE(0x11, page[last]);
-			memset(page + last, 0x11, width);
+			memset(page + last - width, 0x11, 2 * width);
 			count_in(_metadata, page + first, width, extra, 4);
 			EXPECT_NE(0x11, page[first]);
 			memset(page + first, 0x11, width);
+			memset(page + last, 0x11, width);
 			for (i = 0; i < PAGE; i++)
 				ASSERT_EQ(0x11, page[i]);
 		}
