@@ -13,6 +13,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -533,6 +534,7 @@ static int profil_copy_in(union profil_argument *argument,
 
 static long profil_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
+	unsigned int nr = _IOC_NR(cmd);
 	const struct profil_request *request;
 	union profil_argument argument = { 0 };
 	void __user *to = (void __user *)arg;
@@ -540,10 +542,11 @@ static long profil_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	if (!current->mm)
 		return -EPERM;
-	if (_IOC_NR(cmd) >= ARRAY_SIZE(profil_requests) ||
-	    cmd != _IO(PROFIL_IOC_TYPE, _IOC_NR(cmd)))
+	if (nr >= ARRAY_SIZE(profil_requests) ||
+	    cmd != _IO(PROFIL_IOC_TYPE, nr))
 		return -ENOTTY;
-	request = &profil_requests[_IOC_NR(cmd)];
+	nr = array_index_nospec(nr, ARRAY_SIZE(profil_requests));
+	request = &profil_requests[nr];
 	if (to || !request->is_optional) {
 		err = profil_copy_in(&argument, request, to);
 		if (err)
