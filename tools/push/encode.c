@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "pprof/pprof_message.h"
+#include "profil/code.h"
 #include "profil/session.h"
 #include "push/config.h"
 #include "push/encode.h"
-#include "push/code.h"
 #include "symbolize/symbols.h"
 
 /* Ticks that are in no file, or nobody knows in which */

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "profil/code.h"
 #include "push/http.h"
-#include "push/code.h"
 #include "push/metrics.h"
 #include "push/spool.h"
 

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "profil/backend_watch.h"
+#include "profil/code.h"
 #include "profil/options.h"
 #include "profil/record.h"
 #include "push/config.h"
 #include "push/encode.h"
 #include "push/http.h"
-#include "push/code.h"
 #include "push/listen.h"
 #include "push/metrics.h"
 #include "push/push.h"
@@ -117,9 +117,11 @@ static int read_table(struct session *session, struct segment *segment,
 	if (record_add(push.record, prf))
 		return -1;
 	/* Without a window, only the metrics want the ticks */
-	if ((config.url || listen_has_windows()) &&
-	    code_learn(session, segment, is_last))
-		return -1;
+	if (config.url || listen_has_windows()) {
+		segment->files = code_learn(session, prf, is_last);
+		if (!segment->files)
+			return -1;
+	}
 	metrics_add(prf);
 	metrics.period_ns = session->period_ns;
 	/* These stats have said that there may be new files */

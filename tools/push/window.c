@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/code.h"
+#include "profil/code.h"
 #include "push/window.h"
 #include "util/array.h"
 
@@ -24,9 +24,7 @@ void segment_put(struct segment *segment)
 {
 	if (--segment->users)
 		return;
-	while (segment->nr_files)
-		code_put(segment->files[--segment->nr_files]);
-	free(segment->files);
+	code_put(segment->files);
 	prf_free(&segment->prf);
 	free(segment);
 }

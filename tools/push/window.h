@@ -20,13 +20,11 @@ struct code_file;
  * struct segment - ticks from one reading of the table to the next
  * @users: number of windows that it belongs to, and one for its maker
  * @prf: the ticks
- * @nr_files: number of elements of @files
- * @files: by code_learn(), the code of each DSO of all execs
+ * @files: by code_learn(), the code of each DSO of all execs; or NULL
  */
 struct segment {
 	unsigned int users;
 	struct prf prf;
-	size_t nr_files;
 	struct code_file **files;
 };
 

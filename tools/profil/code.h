@@ -14,7 +14,6 @@
 
 #include "prf/prf.h"
 #include "profil/session.h"
-#include "push/window.h"
 
 /**
  * struct code_function - a function
@@ -36,7 +35,7 @@ struct code_function {
 
 /**
  * struct code_file - what is known of a file, or of other code
- * @users: number of segments that have ticks in it, and one until code_forget()
+ * @users: number of lists of code_learn() that have it, and one until code_forget()
  * @dso: its kind, its path, and by what it is known again
  * @nr_segments: number of segments
  * @segments: its executable segments
@@ -63,13 +62,13 @@ struct code_file {
 };
 
 struct code_file *code_file(const struct prf_dso *dso);
-void code_put(struct code_file *file);
+void code_put(struct code_file **files);
 uint64_t code_address(const struct code_file *file,
 		       const struct prf_dso *dso, uint64_t offset);
 struct code_function *code_function(struct code_file *file,
 				      uint64_t address, uint64_t bytes);
-int code_learn(const struct session *session, struct segment *segment,
-	       bool is_last);
+struct code_file **code_learn(const struct session *session,
+			      const struct prf *prf, bool is_last);
 size_t code_bytes(void);
 unsigned long code_failures(void);
 void code_trim(void);

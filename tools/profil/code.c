@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "profil/code.h"
 #include "profil/keep.h"
-#include "push/code.h"
 #include "symbolize/symbols.h"
 #include "util/array.h"
 
@@ -87,8 +87,8 @@ static struct code_file *new_file(const struct prf_dso *dso)
 	return file;
 }
 
-/** code_put() - free the code of a file if nobody else uses it */
-void code_put(struct code_file *file)
+/* Free the code of a file if nobody else uses it. */
+static void put(struct code_file *file)
 {
 	if (--file->users)
 		return;
@@ -101,6 +101,16 @@ void code_put(struct code_file *file)
 	free(file);
 }
 
+/** code_put() - free a list of code_learn(), and the code that nobody else uses */
+void code_put(struct code_file **files)
+{
+	size_t i;
+
+	for (i = 0; files && files[i]; i++)
+		put(files[i]);
+	free(files);
+}
+
 static struct code_file *add_file(const struct prf_dso *dso)
 {
 	struct code_file *file = new_file(dso), **list;
@@ -111,7 +121,7 @@ static struct code_file *add_file(const struct prf_dso *dso)
 	if (!file)
 		return NULL;
 	if (!list || !tsearch(file, &code.files, by_file)) {
-		code_put(file);
+		put(file);
 		return NULL;
 	}
 	code.bytes += sizeof(*file) + strlen(dso->path);
@@ -216,7 +226,7 @@ static int add_function(struct code_file *file, uint64_t start, uint64_t end,
 
 /*
  * Code that a process has made, or the kernel loaded, may be where other code was: the
- * names that a segment has for it are for its ticks alone.
+ * names that a profile has for it are for its ticks alone.
  */
 static struct code_file *made_code(const struct prf_dso *dso)
 {
@@ -229,7 +239,7 @@ static struct code_file *made_code(const struct prf_dso *dso)
 		if (!insert(file, i, dso->pgoff + symbol->start,
 			    dso->pgoff + symbol->end, symbol->name))
 			continue;
-		code_put(file);
+		put(file);
 		return NULL;
 	}
 	return file;
@@ -278,7 +288,7 @@ static int want(struct code_file *file, const struct prf_dso *dso,
 	return 0;
 }
 
-/* The code of a DSO, for a segment that has ticks in it; NULL if out of memory */
+/* The code of a DSO, for a profile that has ticks in it; NULL if out of memory */
 static struct code_file *hold(const struct prf_dso *dso)
 {
 	struct code_file *file;
@@ -311,10 +321,10 @@ static int want_dso(struct code_file *file, const struct prf_dso *dso,
 	return 0;
 }
 
-/* @segment: receives the code of the exec's DSOs */
-static int want_exec(struct segment *segment, const struct prf_exec *exec)
+/* @files: receives the code of the exec's DSOs */
+static int want_exec(struct code_file **files, const struct prf_exec *exec,
+		     bool call_sites)
 {
-	bool call_sites = segment->prf.flags & PRF_FLAG_CALL_SITES;
 	size_t nr, first, end = 0, i;
 	struct prf_site *callers = prf_callers(exec, &nr);
 	int failed = callers ? 0 : -1;
@@ -326,7 +336,7 @@ static int want_exec(struct segment *segment, const struct prf_exec *exec)
 			failed = -1;
 			break;
 		}
-		segment->files[segment->nr_files++] = file;
+		files[i] = file;
 		for (first = end; end < nr && callers[end].dso == i; end++)
 			;
 		failed = want_dso(file, &exec->dsos[i], callers + first,
@@ -336,20 +346,16 @@ static int want_exec(struct segment *segment, const struct prf_exec *exec)
 	return failed;
 }
 
-/* Want the functions of a segment that are not known. */
-static int want_segment(struct segment *segment)
+/* Want the functions of a profile that are not known. */
+static int want_all(struct code_file **files, const struct prf *prf)
 {
-	const struct prf *prf = &segment->prf;
-	int failed = 0;
+	bool call_sites = prf->flags & PRF_FLAG_CALL_SITES;
 	size_t i;
 
-	segment->files = calloc(prf_count_dsos(prf) + 1,
-				sizeof(*segment->files));
-	if (!segment->files)
-		return -1;
-	for (i = 0; i < prf->nr && !failed; i++)
-		failed = want_exec(segment, &prf->execs[i]);
-	return failed;
+	for (i = 0; i < prf->nr; files += prf->execs[i++].nr)
+		if (want_exec(files, &prf->execs[i], call_sites))
+			return -1;
+	return 0;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -500,28 +506,34 @@ static void free_wanted(void)
 }
 
 /**
- * code_learn() - learn the functions of a segment
+ * code_learn() - learn the functions of a profile
  * @session: what was profiled
- * @segment: the segment, which gets the code of its DSOs
+ * @prf: the profile
  * @is_last: profil ends; else, do not wait for names once a signal ends it
  *
- * Return: 0, or -1 if out of memory.
+ * Return: the code of each DSO of all execs, and NULL, for code_put(); or NULL if out
+ * of memory.
  */
-int code_learn(const struct session *session, struct segment *segment,
-	       bool is_last)
+struct code_file **code_learn(const struct session *session,
+			      const struct prf *prf, bool is_last)
 {
+	struct code_file **files = calloc(prf_count_dsos(prf) + 1,
+					  sizeof(*files));
 	const struct asking asking = {
 		.session = session,
-		.prf = &segment->prf,
+		.prf = prf,
 		.is_last = is_last,
 		.end_ns = now_ns() + (is_last ? LAST_S : MOST_S) * SECOND_NS,
 	};
-	int failed = want_segment(segment);
+	int failed = files ? want_all(files, prf) : -1;
 
 	if (!failed && !session->no_names)
 		failed = ask(&asking, code.list, code.nr);
 	free_wanted();
-	return failed;
+	if (!failed)
+		return files;
+	code_put(files);
+	return NULL;
 }
 
 /** code_bytes() - memory that is used for names, about */
@@ -543,14 +555,14 @@ void code_trim(void)
 		code_forget();
 }
 
-/** code_forget() - forget all files, but for the ticks of segments */
+/** code_forget() - forget all files, but for lists of code_learn() */
 void code_forget(void)
 {
 	while (code.nr) {
 		struct code_file *file = code.list[--code.nr];
 
 		tdelete(file, &code.files, by_file);
-		code_put(file);
+		put(file);
 	}
 	free(code.list);
 	code.list = NULL;
