@@ -21,20 +21,14 @@
 
 #define SECOND_NS	1000000000ULL
 
-/* Seconds that all questions of one profile may take, and those of the last one */
-#define MOST_S		60
-#define LAST_S		5
-
 /* A file that cannot be read is not asked more often. */
 #define MOST_ASKED	3
 
-/* What one question may take */
-static const struct keep_limits limits = {
-	.seconds = 30,
-	.bytes = 256ULL << 20,
-	.functions_only = true,
-	.background = true,
-};
+/* So many parts has a question that was not answered. */
+#define PARTS		32
+
+/* Memory that one question may take, beside that of profil */
+#define QUESTION_BYTES	(256ULL << 20)
 
 /**
  * struct code_place - a place of which no function is known
@@ -421,9 +415,19 @@ static int make_question(struct prf *question, const struct prf *prf,
 	return 0;
 }
 
-/* What has no answer now may have one later, but not for ever. */
+static void free_wanted(struct code_file *file)
+{
+	free(file->wanted);
+	file->wanted = NULL;
+	file->nr_wanted = 0;
+}
+
+/*
+ * Take the answers that there are. What has none now may have one later, but not
+ * for ever. @all_read: not because of another file
+ */
 static int take_answers(const struct prf *answers, struct code_file **files,
-			size_t nr)
+			size_t nr, bool all_read)
 {
 	const struct prf_dso *dso = answers->execs->dsos;
 	size_t i;
@@ -431,10 +435,13 @@ static int take_answers(const struct prf *answers, struct code_file **files,
 	for (i = 0; i < nr; i++) {
 		if (!files[i]->nr_wanted)
 			continue;
-		if (!dso->names)
+		if (dso->names) {
+			if (learn_names(files[i], dso->names))
+				return -1;
+			free_wanted(files[i]);
+		} else if (all_read) {
 			files[i]->asked++;
-		else if (learn_names(files[i], dso->names))
-			return -1;
+		}
 		dso++;
 	}
 	return 0;
@@ -444,92 +451,108 @@ static int take_answers(const struct prf *answers, struct code_file **files,
  * struct asking - how to ask
  * @session: what was profiled
  * @prf: the profile that needs names
- * @is_last: profil ends, maybe by a signal
+ * @limits: what that may take
  * @end_ns: until then, on the monotonic clock
  */
 struct asking {
 	const struct session *session;
 	const struct prf *prf;
-	bool is_last;
+	const struct code_limits *limits;
 	uint64_t end_ns;
 };
 
 /* What the next question may take; no time if there is to be none */
 static struct keep_limits limits_of(const struct asking *asking)
 {
-	struct keep_limits now_limits = limits;
+	const struct code_limits *of_all = asking->limits;
 	uint64_t now = now_ns();
 	uint64_t left = now < asking->end_ns ? asking->end_ns - now : 0;
+	struct keep_limits limits = {
+		.seconds = MIN(of_all->question_seconds,
+			       (left + SECOND_NS - 1) / SECOND_NS),
+		.bytes = QUESTION_BYTES,
+		.functions_only = true,
+		.background = of_all->background,
+		.until_signal = of_all->until_signal,
+	};
 
-	now_limits.until_signal = !asking->is_last;
-	now_limits.seconds = MIN(limits.seconds, left / SECOND_NS);
-	if (now_limits.until_signal && session_is_ending())
-		now_limits.seconds = 0;
-	return now_limits;
+	if (limits.until_signal && session_is_ending())
+		limits.seconds = 0;
+	return limits;
 }
 
 /*
- * Ask for what is wanted of some files. If there is no answer, ask for each half
- * of them: one file must not take the names of all others with it.
+ * Ask for what is wanted of some files. If not all are read, ask for each part of
+ * them: one file must not take the names of all others with it. Many parts, as one that
+ * takes long takes all the time of each question that it is in.
  */
 static int ask(const struct asking *asking, struct code_file **files, size_t nr)
 {
 	struct prf question = {};
 	int failed = make_question(&question, asking->prf, files, nr);
 	size_t asked = failed ? 0 : question.execs->nr;
-	const struct keep_limits now_limits = limits_of(asking);
+	const struct keep_limits limits = limits_of(asking);
+	size_t part = (nr + PARTS - 1) / PARTS, i;
 	bool has_failed = false;
 
-	if (asked && now_limits.seconds) {
-		has_failed = keep_within(asking->session, &question,
-					 &now_limits);
+	if (asked && limits.seconds) {
+		has_failed = keep_within(asking->session, &question, &limits);
 		code.failures += has_failed;
-		if (!has_failed || asked == 1)
-			failed = take_answers(&question, files, nr);
+		failed = take_answers(&question, files, nr,
+				      !has_failed || asked == 1);
 	}
 	prf_free(&question);
-	if (failed || !has_failed || asked == 1)
+	if (!has_failed || asked == 1)
 		return failed;
-	return ask(asking, files, nr / 2) ||
-		ask(asking, files + nr / 2, nr - nr / 2) ? -1 : 0;
+	for (i = 0; i < nr && !failed; i += part)
+		failed = ask(asking, files + i, MIN(part, nr - i));
+	return failed;
 }
 
-static void free_wanted(void)
+/* Ask for what is wanted of all files. */
+static int ask_all(const struct asking *asking)
 {
-	size_t i;
+	struct code_file **files = calloc(code.nr + 1, sizeof(*files));
+	int failed = files ? 0 : -1;
+	size_t nr = 0, i;
 
-	for (i = 0; i < code.nr; i++) {
-		free(code.list[i]->wanted);
-		code.list[i]->wanted = NULL;
-		code.list[i]->nr_wanted = 0;
-	}
+	for (i = 0; files && i < code.nr; i++)
+		if (code.list[i]->nr_wanted)
+			files[nr++] = code.list[i];
+	if (!failed)
+		failed = ask(asking, files, nr);
+	free(files);
+	return failed;
 }
 
 /**
  * code_learn() - learn the functions of a profile
  * @session: what was profiled
  * @prf: the profile
- * @is_last: profil ends; else, do not wait for names once a signal ends it
+ * @limits: what that may take
  *
  * Return: the code of each DSO of all execs, and NULL, for code_put(); or NULL if out
  * of memory.
  */
 struct code_file **code_learn(const struct session *session,
-			      const struct prf *prf, bool is_last)
+			      const struct prf *prf,
+			      const struct code_limits *limits)
 {
 	struct code_file **files = calloc(prf_count_dsos(prf) + 1,
 					  sizeof(*files));
 	const struct asking asking = {
 		.session = session,
 		.prf = prf,
-		.is_last = is_last,
-		.end_ns = now_ns() + (is_last ? LAST_S : MOST_S) * SECOND_NS,
+		.limits = limits,
+		.end_ns = now_ns() + limits->seconds * SECOND_NS,
 	};
 	int failed = files ? want_all(files, prf) : -1;
+	size_t i;
 
 	if (!failed && !session->no_names)
-		failed = ask(&asking, code.list, code.nr);
-	free_wanted();
+		failed = ask_all(&asking);
+	for (i = 0; i < code.nr; i++)
+		free_wanted(code.list[i]);
 	if (!failed)
 		return files;
 	code_put(files);

@@ -61,6 +61,20 @@ struct code_file {
 	uint64_t mapping;
 };
 
+/**
+ * struct code_limits - what learning functions may take
+ * @seconds: time for all questions, in seconds
+ * @question_seconds: time for each of them
+ * @background: let everything else run, and stay in memory, first
+ * @until_signal: give up when a signal ends the session
+ */
+struct code_limits {
+	unsigned int seconds;
+	unsigned int question_seconds;
+	bool background;
+	bool until_signal;
+};
+
 struct code_file *code_file(const struct prf_dso *dso);
 void code_put(struct code_file **files);
 uint64_t code_address(const struct code_file *file,
@@ -68,7 +82,8 @@ uint64_t code_address(const struct code_file *file,
 struct code_function *code_function(struct code_file *file,
 				      uint64_t address, uint64_t bytes);
 struct code_file **code_learn(const struct session *session,
-			      const struct prf *prf, bool is_last);
+			      const struct prf *prf,
+			      const struct code_limits *limits);
 size_t code_bytes(void);
 unsigned long code_failures(void);
 void code_trim(void);

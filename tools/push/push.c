@@ -31,6 +31,20 @@
 /* Time for the last profile, and for those that wait, in seconds */
 #define LAST_S		10
 
+/* What names may take, and those of the last profile, after a signal */
+static const struct code_limits usual_limits = {
+	.seconds = 60,
+	.question_seconds = 15,
+	.background = true,
+	.until_signal = true,
+};
+
+static const struct code_limits last_limits = {
+	.seconds = 5,
+	.question_seconds = 5,
+	.background = true,
+};
+
 /**
  * struct push - what happens
  * @wanted: there is a --push or a --listen
@@ -101,7 +115,7 @@ static int fill(const struct session *session, struct prf *prf)
 }
 
 static int read_table(struct session *session, struct segment *segment,
-		      bool is_last)
+		      const struct code_limits *limits)
 {
 	const struct watch *watch = the_watch(session);
 	struct prf *prf = &segment->prf;
@@ -118,7 +132,7 @@ static int read_table(struct session *session, struct segment *segment,
 		return -1;
 	/* Without a window, only the metrics want the ticks */
 	if (config.url || listen_has_windows()) {
-		segment->files = code_learn(session, prf, is_last);
+		segment->files = code_learn(session, prf, limits);
 		if (!segment->files)
 			return -1;
 	}
@@ -130,14 +144,14 @@ static int read_table(struct session *session, struct segment *segment,
 }
 
 /* Add what has come since the last time to all windows. */
-static int collect(struct session *session, bool is_last)
+static int collect(struct session *session, const struct code_limits *limits)
 {
 	struct segment *segment = segment_new();
 	int failed;
 
 	if (!segment)
 		return -1;
-	failed = read_table(session, segment, is_last) ||
+	failed = read_table(session, segment, limits) ||
 		window_add(&push.window, segment, push.read_ns) ||
 		listen_add(segment, push.read_ns) ? -1 : 0;
 	segment_put(segment);
@@ -151,7 +165,7 @@ static int collect(struct session *session, bool is_last)
 static int renew(struct session *session)
 {
 	metrics.lost += backend_stop_watches(session);
-	if (collect(session, false))
+	if (collect(session, &usual_limits))
 		return -1;
 	record_free(push.record);
 	push.record = NULL;
@@ -291,7 +305,7 @@ static int refresh(struct session *session)
 	open_first(session);
 	due = is_due(now);
 	if (due || listen_wants(now)) {
-		failed = collect(session, false);
+		failed = collect(session, &usual_limits);
 		if (!failed && due && config.url)
 			put_profiles();
 		if (!failed)
@@ -327,7 +341,7 @@ static void finish(struct session *session)
 {
 	open_first(session);
 	metrics.lost += backend_stop_watches(session);
-	if (the_watch(session) && collect(session, true))
+	if (the_watch(session) && collect(session, &last_limits))
 		term_warn("%s", strerror(errno));
 	if (config.url)
 		put_profiles();
