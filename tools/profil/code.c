@@ -6,7 +6,9 @@
  * function is known.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
@@ -172,6 +174,31 @@ struct code_function *code_function(struct code_file *file,
 	return next < file->nr &&
 		file->functions[next].start - address < bytes ?
 		&file->functions[next] : NULL;
+}
+
+/**
+ * code_name() - name of the code at an address
+ * @file: its file
+ * @function: its function by code_function(), or NULL
+ * @address: the address
+ * @room: room for a name
+ *
+ * Return: the name of the function; that of the DSO if it is none of a file; or else
+ * made of both, in @room.
+ */
+const char *code_name(const struct code_file *file,
+		      const struct code_function *function, uint64_t address,
+		      char room[CODE_NAME])
+{
+	const char *dso = base_name(file->dso.path);
+
+	if (function && *function->name)
+		return function->name;
+	if (!function && file->dso.path[0] == '[')
+		return file->dso.path;
+	snprintf(room, CODE_NAME, "%.*s+0x%" PRIx64, (int)plain_length(dso),
+		 dso, function ? function->start : address);
+	return room;
 }
 
 /* Add a function at its place among the others; @name is copied. */

@@ -75,12 +75,18 @@ struct code_limits {
 	bool until_signal;
 };
 
+/* Room for a name that code_name() makes: of a file, and an address */
+#define CODE_NAME	300
+
 struct code_file *code_file(const struct prf_dso *dso);
 void code_put(struct code_file **files);
 uint64_t code_address(const struct code_file *file,
 		       const struct prf_dso *dso, uint64_t offset);
 struct code_function *code_function(struct code_file *file,
 				      uint64_t address, uint64_t bytes);
+const char *code_name(const struct code_file *file,
+		      const struct code_function *function, uint64_t address,
+		      char room[CODE_NAME]);
 struct code_file **code_learn(const struct session *session,
 			      const struct prf *prf,
 			      const struct code_limits *limits);

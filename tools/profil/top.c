@@ -3,7 +3,8 @@
  * top.c - the live view: the functions that use most CPU time now, and with
  * --wall, what threads wait in
  *
- * Once a second, it makes a profile of the ticks since the last time.
+ * Once a second, it makes a profile of the ticks since the last time. code.c names
+ * their functions.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,11 +17,12 @@
 #include <unistd.h>
 
 #include "profil/backend_watch.h"
+#include "profil/code.h"
 #include "profil/options.h"
 #include "profil/record.h"
 #include "profil/top.h"
-#include "symbolize/symbols.h"
 #include "util/array.h"
+#include "util/file.h"
 #include "util/term.h"
 
 #define ROWS		20
@@ -29,31 +31,28 @@
 /* Lines of a terminal that are not rows */
 #define OTHER_LINES	5
 
-#define KERNEL		"[kernel]"
+/* Ticks that are in no file, or nobody knows in which */
+static const struct prf_dso kernel = { .path = "[kernel]" };
+static const struct prf_dso elsewhere = { .path = "[elsewhere]" };
 
-/**
- * struct known - a file whose symbols stay open
- * @dso: names the file
- * @symbols: its symbols
- */
-struct known {
-	struct prf_dso dso;
-	struct symbols symbols;
+/* What names may take: the view must not stand still for long */
+static const struct code_limits limits = {
+	.seconds = 5,
+	.question_seconds = 2,
+	.until_signal = true,
 };
 
 /**
  * struct row - ticks of a function
  * @name: name of the function, to be freed
- * @dso: path of its DSO, without directories; belongs to the profile
- * @waits: it is a wait
+ * @dso: its DSO; belongs to the profile
  * @ticks: its ticks
  * @total: and those of all that it called
  * @stamp: the tick that has been added to @total last
  */
 struct row {
 	char *name;
-	const char *dso;
-	bool waits;
+	const struct prf_dso *dso;
 	uint64_t ticks;
 	uint64_t total;
 	uint64_t stamp;
@@ -65,7 +64,6 @@ struct row {
  * @is_terminal: it replaces what it has shown before
  * @nr_records: number of watches
  * @records: what they have counted so far
- * @known: files whose symbols are open
  * @nr: number of functions
  * @list: the functions
  * @rows_by_name: tree of the functions, for tsearch(3)
@@ -84,7 +82,6 @@ static struct top {
 	bool is_terminal;
 	size_t nr_records;
 	struct record **records;
-	void *known;
 	size_t nr;
 	struct row **list;
 	void *rows_by_name;
@@ -99,43 +96,13 @@ static struct top {
 	bool is_full;
 } top;
 
-static int by_file(const void *a, const void *b)
-{
-	const struct known *k = a, *l = b;
-
-	return prf_compare_files(&k->dso, &l->dso);
-}
-
-/* The symbols of a file, opened at first use; NULL if out of memory */
-static const struct symbols *symbols_of(const struct prf_dso *dso)
-{
-	const struct known key = { .dso = *dso };
-	struct known **found = tfind(&key, &top.known, by_file), *known;
-
-	if (found)
-		return &(*found)->symbols;
-	known = calloc(1, sizeof(*known));
-	if (!known)
-		return NULL;
-	known->dso = *dso;
-	known->dso.path = strdup(dso->path);
-	if (!known->dso.path ||
-	    symbols_open(&known->symbols, known->dso.path, &known->dso) ||
-	    !tsearch(known, &top.known, by_file))
-		return NULL;
-	/* What the record has read is the file that runs, however young it is */
-	if (!symbols_certain(&known->symbols, dso, UINT64_MAX))
-		symbols_drop_file(&known->symbols);
-	return &known->symbols;
-}
-
 /* ---- functions */
 
 static int by_name(const void *a, const void *b)
 {
 	const struct row *r = a, *s = b;
 
-	return strcmp(r->dso, s->dso) ?: strcmp(r->name, s->name);
+	return prf_compare_files(r->dso, s->dso) ?: strcmp(r->name, s->name);
 }
 
 static int add_to_list(struct row *row)
@@ -149,50 +116,44 @@ static int add_to_list(struct row *row)
 	return 0;
 }
 
-/* The row of a function, whose name this frees; NULL if out of memory */
-static struct row *find_row(char *name, const char *dso)
+/* The row of a function; NULL if out of memory */
+static struct row *find_row(const struct prf_dso *dso, const char *name)
 {
-	struct row key = { .name = name, .dso = base_name(dso) }, **found, *row;
+	struct row key = { .name = (char *)name, .dso = dso }, **found, *row;
 
-	found = name ? tfind(&key, &top.rows_by_name, by_name) : NULL;
-	if (found || !name) {
-		free(name);
-		return found ? *found : NULL;
-	}
+	found = tfind(&key, &top.rows_by_name, by_name);
+	if (found)
+		return *found;
+	key.name = strdup(name);
 	row = malloc(sizeof(*row));
 	if (row)
 		*row = key;
-	if (!row || add_to_list(row)) {
+	if (!row || !key.name || add_to_list(row)) {
 		free(row);
-		free(name);
+		free(key.name);
 		return NULL;
 	}
 	return tsearch(row, &top.rows_by_name, by_name) ? row : NULL;
 }
 
-static struct row *row_at(const struct symbols *symbols,
-			  const struct prf_dso *dso, uint64_t offset,
-			  uint64_t bytes)
+static struct row *row_at(struct code_file *file, const struct prf_dso *dso,
+			  uint64_t offset, uint64_t bytes)
 {
-	struct symbol symbol;
-	struct row *row;
+	uint64_t address = code_address(file, dso, offset);
+	char room[CODE_NAME];
 
-	if (symbols_find(symbols, symbols_address(symbols, dso, offset), bytes,
-			 &symbol))
-		return NULL;
-	row = find_row(symbol.name, dso->path);
-	if (row)
-		row->waits = prf_state_of(dso) != PRF_ON_CPU;
-	return row;
+	return find_row(dso, code_name(file,
+				       code_function(file, address, bytes),
+				       address, room));
 }
 
-static int add_whole(const char *name, uint64_t ticks)
+static int add_whole(const struct prf_dso *dso, uint64_t ticks)
 {
 	struct row *row;
 
 	if (!ticks)
 		return 0;
-	row = find_row(strdup(name), name);
+	row = find_row(dso, dso->path);
 	if (!row)
 		return -1;
 	row->ticks += ticks;
@@ -219,55 +180,14 @@ static void free_rows(void)
 /**
  * struct program - an exec at work
  * @exec: the exec
- * @symbols: symbols of each of its DSOs
- * @own: those of DSOs whose names only the profile itself has
+ * @files: the code of its DSOs
  * @rows: the function of each of its nodes
  */
 struct program {
 	const struct prf_exec *exec;
-	const struct symbols **symbols;
-	struct symbols *own;
+	struct code_file **files;
 	struct row **rows;
 };
-
-static int open_named(struct symbols *symbols, const struct prf_dso *dso)
-{
-	return symbols_open(symbols, dso->path, dso) ||
-		symbols_add(symbols, dso) || symbols_sort(symbols) ? -1 : 0;
-}
-
-static int open_program(struct program *program, const struct prf_exec *exec)
-{
-	size_t i;
-
-	program->exec = exec;
-	program->symbols = calloc(exec->nr + 1, sizeof(*program->symbols));
-	program->own = calloc(exec->nr + 1, sizeof(*program->own));
-	program->rows = calloc(exec->nr_nodes + 1, sizeof(*program->rows));
-	if (!program->symbols || !program->own || !program->rows)
-		return -1;
-	for (i = 0; i < exec->nr; i++) {
-		if (exec->dsos[i].kind <= PRF_VDSO)
-			program->symbols[i] = symbols_of(&exec->dsos[i]);
-		else if (!open_named(&program->own[i], &exec->dsos[i]))
-			program->symbols[i] = &program->own[i];
-		if (!program->symbols[i])
-			return -1;
-	}
-	return 0;
-}
-
-static void close_program(struct program *program)
-{
-	size_t i;
-
-	for (i = 0; program->own && i < program->exec->nr; i++)
-		if (program->own[i].label)
-			symbols_close(&program->own[i]);
-	free(program->symbols);
-	free(program->own);
-	free(program->rows);
-}
 
 static int add_buckets(const struct program *program, size_t index)
 {
@@ -278,8 +198,8 @@ static int add_buckets(const struct program *program, size_t index)
 	if (prf_state_of(dso) == PRF_IDLE)
 		return 0;
 	for (i = 0; i < dso->nr; i++) {
-		row = row_at(program->symbols[index], dso,
-			     dso->buckets[i].offset, dso->bucket_bytes);
+		row = row_at(program->files[index], dso, dso->buckets[i].offset,
+			     dso->bucket_bytes);
 		if (!row)
 			return -1;
 		row->ticks += dso->buckets[i].count;
@@ -305,17 +225,17 @@ static struct row *row_of_node(const struct program *program,
 			       const struct prf_node *node)
 {
 	const struct prf_dso *dso;
+	struct code_file *file;
 	uint64_t bytes;
 
 	if (node->dso == PRF_NODE_KERNEL)
-		return find_row(strdup(KERNEL), KERNEL);
+		return find_row(&kernel, kernel.path);
 	dso = &program->exec->dsos[node->dso];
+	file = program->files[node->dso];
 	bytes = dso->bucket_bytes;
 	if (node->count || top.call_sites)
-		return row_at(program->symbols[node->dso], dso, node->offset,
-			      bytes);
-	return row_at(program->symbols[node->dso], dso,
-		      node->offset + bytes - 1, 1);
+		return row_at(file, dso, node->offset, bytes);
+	return row_at(file, dso, node->offset + bytes - 1, 1);
 }
 
 /* Count ticks for each function of a chain, once even if it calls itself. */
@@ -445,29 +365,43 @@ static int add_chains(const struct program *program)
 	return failed;
 }
 
-static int add_program(struct program *program, const struct prf_exec *exec)
+static int add_program(const struct program *program)
 {
+	const struct prf_exec *exec = program->exec;
 	size_t i;
 
-	if (open_program(program, exec))
-		return -1;
 	for (i = 0; i < PRF_STATES; i++)
 		top.waits[i] += exec->waits[i];
 	for (i = 0; i < exec->nr; i++)
 		if (add_buckets(program, i))
 			return -1;
-	return add_whole(KERNEL, exec->kernel_count) ||
-		add_whole("[elsewhere]", prf_placed(exec, PRF_ELSEWHERE)) ||
+	return add_whole(&kernel, exec->kernel_count) ||
+		add_whole(&elsewhere, prf_placed(exec, PRF_ELSEWHERE)) ||
 		add_chains(program) ? -1 : 0;
 }
 
-static int add_exec(const struct prf_exec *exec)
+static int add_exec(const struct prf_exec *exec, struct code_file **files)
 {
-	struct program program = {};
-	int failed = add_program(&program, exec);
+	const struct program program = {
+		.exec = exec,
+		.files = files,
+		.rows = calloc(exec->nr_nodes + 1, sizeof(*program.rows)),
+	};
+	int failed = program.rows ? add_program(&program) : -1;
 
-	close_program(&program);
+	free(program.rows);
 	return failed;
+}
+
+/* @files: the code of the DSOs of all execs */
+static int add_profile(const struct prf *prf, struct code_file **files)
+{
+	size_t i;
+
+	for (i = 0; i < prf->nr; files += prf->execs[i++].nr)
+		if (add_exec(&prf->execs[i], files))
+			return -1;
+	return 0;
 }
 
 /* ---- the view */
@@ -497,11 +431,13 @@ static size_t rows_of_terminal(void)
 /* "function (DSO)", or of a wait "read [blocked]"; returns its length, or -1 */
 static int describe_row(const struct row *row, char **text)
 {
-	if (!row->waits)
-		return asprintf(text, "%s (%s)", row->name, row->dso);
-	return asprintf(text, "%s%s%s", row->name,
-			strcmp(row->name, row->dso) ? " " : "",
-			strcmp(row->name, row->dso) ? row->dso : "");
+	const char *dso = base_name(row->dso->path);
+
+	if (prf_state_of(row->dso) == PRF_ON_CPU)
+		return asprintf(text, "%s (%s)", row->name, dso);
+	if (!strcmp(row->name, dso))
+		return asprintf(text, "%s", dso);
+	return asprintf(text, "%s %s", row->name, dso);
 }
 
 /* Print a row, but no more than a line of the terminal. */
@@ -590,16 +526,6 @@ static int print(const struct session *session, double seconds)
 	return -1;
 }
 
-static int add_profile(const struct prf *prf)
-{
-	size_t i;
-
-	for (i = 0; i < prf->nr; i++)
-		if (add_exec(&prf->execs[i]))
-			return -1;
-	return 0;
-}
-
 /* Open a record of each watch at the first refresh. */
 static int begin_records(struct session *session)
 {
@@ -635,7 +561,7 @@ static int collect(struct session *session, struct prf *prf)
 	}
 	/* These stats have said that there may be new files */
 	session->backend->drain(session);
-	return add_profile(prf);
+	return 0;
 }
 
 static void free_records(void)
@@ -656,26 +582,50 @@ static int renew(struct session *session)
 		return 0;
 	top.is_full = false;
 	free_records();
+	/* What could not be read may be found by other processes */
+	code_forget();
 	backend_end_watches(session);
 	return session_begin(session, 0);
+}
+
+static int no_memory(void)
+{
+	term_warn("%s", strerror(ENOMEM));
+	return -1;
+}
+
+static int show(const struct session *session, const struct prf *prf,
+		double seconds)
+{
+	struct code_file **files = code_learn(session, prf, &limits);
+	int failed;
+
+	if (!files || add_profile(prf, files)) {
+		failed = no_memory();
+	} else {
+		if (top.nr)
+			qsort(top.list, top.nr, sizeof(*top.list), more_first);
+		failed = print(session, seconds);
+	}
+	free_rows();
+	code_put(files);
+	code_trim();
+	return failed;
 }
 
 static int refresh(struct session *session)
 {
 	uint64_t now = now_ns();
 	double seconds = (now - (top.last_ns ?: session->start_ns)) / 1e9;
-	struct prf prf = {};
-	int failed;
+	struct prf prf = {
+		/* What has been read is the file that runs, however young it is */
+		.start_unix_ns = UINT64_MAX,
+		.flags = (top.has_chains ? PRF_FLAG_CHAINS : 0) |
+			(top.call_sites ? PRF_FLAG_CALL_SITES : 0),
+	};
+	int failed = collect(session, &prf) ? no_memory() :
+		show(session, &prf, seconds) || renew(session) ? -1 : 0;
 
-	failed = collect(session, &prf);
-	if (failed) {
-		term_warn("%s", strerror(ENOMEM));
-	} else {
-		if (top.nr)
-			qsort(top.list, top.nr, sizeof(*top.list), more_first);
-		failed = print(session, seconds) || renew(session) ? -1 : 0;
-	}
-	free_rows();
 	prf_free(&prf);
 	top.last_ns = now;
 	return failed;
@@ -739,6 +689,7 @@ int top_main(int argc, char **argv)
 	top.wall = session.wall;
 	failure = session_attach(&session);
 	free_records();
+	code_forget();
 	if (session_end(&session))
 		failure = EXIT_FAILED;
 	prf_free(&session.prf);

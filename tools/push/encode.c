@@ -15,7 +15,7 @@
 #include "profil/session.h"
 #include "push/config.h"
 #include "push/encode.h"
-#include "symbolize/symbols.h"
+#include "util/file.h"
 
 /* Ticks that are in no file, or nobody knows in which */
 #define KERNEL		"[kernel]"
@@ -154,25 +154,22 @@ static uint64_t put_function(struct out *out, const char *name)
 	return pprof_function(&out->pprof, pprof_string(&out->pprof, name), "");
 }
 
-/* Number of the function at an address; one without a name has that of its DSO */
+/* Number of the function at an address */
 static uint64_t function_at(struct out *out, struct code_file *file,
 			    uint64_t address, uint64_t bytes)
 {
 	struct code_function *function = code_function(file, address, bytes);
-	const char *dso = base_name(file->dso.path);
-	char text[300];
+	char room[CODE_NAME];
+	uint64_t number;
 
 	if (function && function->profile == profile)
 		return function->number;
-	snprintf(text, sizeof(text), "%.*s+0x%llx", (int)plain_length(dso), dso,
-		 (unsigned long long)(function ? function->start : address));
-	if (!function)
-		return put_function(out, file->dso.path[0] == '[' ?
-				    file->dso.path : text);
-	function->profile = profile;
-	function->number = put_function(out, *function->name ? function->name :
-							       text);
-	return function->number;
+	number = put_function(out, code_name(file, function, address, room));
+	if (function) {
+		function->profile = profile;
+		function->number = number;
+	}
+	return number;
 }
 
 static uint64_t location_at(struct out *out, struct code_file *file,

@@ -9,10 +9,13 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +24,8 @@
 #include "profil/callers.h"
 #include "profil/session.h"
 #include "profil/top.h"
+#include "symbolize/collect.h"
+#include "symbolize/symbols.h"
 #include "table.h"
 #include "util/file.h"
 
@@ -37,7 +42,6 @@ static int watches;
 /* The first request of the stats */
 static unsigned long asked;
 static uint32_t watch_flags = PROFIL_WATCH_CHAINS;
-
 static void make_table(void)
 {
 	table_init(&table);
@@ -84,7 +88,52 @@ void __wrap_watch_end(struct watch *watch)
 	watch->table = NULL;
 }
 
+/* --- files */
+
+/* What happens in the process that reads them */
+static void (*meanwhile)(const struct prf *prf);
+static int opened;
+
+int __real_symbols_open(struct symbols *symbols, const char *path,
+			const struct prf_dso *dso);
+int __wrap_symbols_open(struct symbols *symbols, const char *path,
+			const struct prf_dso *dso);
+int __wrap_symbols_open(struct symbols *symbols, const char *path,
+			const struct prf_dso *dso)
+{
+	opened++;
+	return __real_symbols_open(symbols, path, dso);
+}
+
+void *__real_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only,
+			   size_t most, size_t *size);
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only,
+			   size_t most, size_t *size);
+void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
+			   const char *const *files, bool functions_only,
+			   size_t most, size_t *size)
+{
+	if (meanwhile)
+		meanwhile(prf);
+	return __real_collect_names(prf, chosen, files, functions_only, most,
+				    size);
+}
+
 /* --- profil */
+
+/* What the process that reads files says: a signal has come, and its priority */
+static struct {
+	bool is_ending;
+	int nice;
+} *shared;
+
+bool __wrap_session_is_ending(void);
+bool __wrap_session_is_ending(void)
+{
+	return shared && shared->is_ending;
+}
 
 int __wrap_session_attach(struct session *session)
 {
@@ -296,22 +345,32 @@ TEST(file_that_becomes_shorter)
 	unlink(copy);
 }
 
-/* Put a library without a build ID at the path of the copy, as its new contents. */
-static void put_library(const char *name)
+/* Write a library without a build ID to a path, for everybody to read. */
+static void write_library(const char *name, const char *path)
 {
 	char command[PATH_MAX + 128], directory[PATH_MAX] = "";
-	struct stat before, after;
 
 	if (readlink("/proc/self/exe", directory, sizeof(directory) - 1) < 0)
 		abort();
 	snprintf(command, sizeof(command), "cat %s/bare%s.so > %s",
-		 dirname(directory), name, copy);
+		 dirname(directory), name, path);
+	if (system(command) || chmod(path, 0644))
+		abort();
+}
+
+/* Put a library at the path of the copy, as its new contents. */
+static void put_library(const char *name)
+{
+	struct stat before, after;
+
 	/* The clock of files is a coarse one */
-	do
-		if (stat(copy, &before) || system(command) ||
-		    stat(copy, &after))
+	do {
+		if (stat(copy, &before))
 			abort();
-	while (file_changed_ns(&before) == file_changed_ns(&after));
+		write_library(name, copy);
+		if (stat(copy, &after))
+			abort();
+	} while (file_changed_ns(&before) == file_changed_ns(&after));
 }
 
 static void change_contents(int nr)
@@ -340,6 +399,158 @@ TEST(file_that_gets_other_contents)
 	EXPECT_NE(NULL, strstr(text, "second ("));
 	EXPECT_NE(NULL, strstr(text, "third ("));
 	unlink(copy);
+}
+
+/* Two libraries with the same name, and how often they have ticks */
+static char directories[2][32];
+static char libraries[2][64];
+static int ticks[] = { 30, 10 };
+
+static void add_libraries(int nr)
+{
+	static uint32_t objects[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (!nr)
+			objects[i] = table_file(&table, libraries[i]);
+		table_tick(&table, image, objects[i], 0x1010, ticks[i]);
+	}
+}
+
+static void make_libraries(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		strcpy(directories[i], "/tmp/profil-top-XXXXXX");
+		if (!mkdtemp(directories[i]) || chmod(directories[i], 0755))
+			abort();
+		snprintf(libraries[i], sizeof(libraries[i]), "%s/lib.so",
+			 directories[i]);
+		write_library("first", libraries[i]);
+	}
+	before_refresh = add_libraries;
+}
+
+/* Show the two libraries; returns the time that it takes, in seconds. */
+static double show_libraries(char *text, size_t room)
+{
+	int output = memfd_create("output", 0), i;
+	uint64_t start;
+
+	make_libraries();
+	start = now_ns();
+	if (run_top(output, "--user") ||
+	    pread(output, text, room - 1, 0) < 0)
+		abort();
+	for (i = 0; i < 2; i++) {
+		unlink(libraries[i]);
+		rmdir(directories[i]);
+	}
+	return (now_ns() - start) / 1e9;
+}
+
+TEST(files_with_the_same_name_have_rows_of_their_own)
+{
+	char text[4096] = "";
+
+	refreshes = 2;
+	show_libraries(text, sizeof(text));
+	EXPECT_EQ(2, count(text, "  75.0 %       30    75.0 %  first (lib.so)\n"));
+	EXPECT_EQ(2, count(text, "  25.0 %       10    25.0 %  first (lib.so)\n"));
+	EXPECT_STREQ("", said);
+}
+
+TEST(files_are_read_by_another_process)
+{
+	char text[4096] = "";
+
+	refreshes = 2;
+	show_libraries(text, sizeof(text));
+	EXPECT_EQ(4, count(text, " first (lib.so)\n"));
+	EXPECT_EQ(0, opened);
+}
+
+/* Of the first library, nothing is learned. */
+static void crash(const struct prf *prf)
+{
+	if (!prf_find_dso(prf, 1, libraries[0]))
+		return;
+	/* Without the report of a sanitizer */
+	signal(SIGABRT, SIG_DFL);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){});
+	abort();
+}
+
+static void take_long(const struct prf *prf)
+{
+	while (prf_find_dso(prf, 1, libraries[0]))
+		pause();
+}
+
+TEST(file_that_ends_its_reader_costs_names_only)
+{
+	char text[4096] = "";
+
+	meanwhile = crash;
+	refreshes = 2;
+	show_libraries(text, sizeof(text));
+	EXPECT_EQ(2, count(text, "  75.0 %       30    75.0 %  lib.so+0x1010 (lib.so)\n"));
+	EXPECT_EQ(2, count(text, "  25.0 %       10    25.0 %  first (lib.so)\n"));
+	EXPECT_STREQ("", said);
+}
+
+/* And that is given up in the end. */
+TEST(file_that_takes_long_costs_names_only)
+{
+	char text[4096] = "";
+
+	meanwhile = take_long;
+	refreshes = 8;
+	EXPECT_GT(16, show_libraries(text, sizeof(text)));
+	EXPECT_EQ(8, count(text, "  75.0 %       30    75.0 %  lib.so+0x1010 (lib.so)\n"));
+	EXPECT_LT(0, count(text, "  25.0 %       10    25.0 %  first (lib.so)\n"));
+}
+
+static void share(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
+}
+
+static void end_the_session(const struct prf *prf)
+{
+	shared->is_ending = true;
+	take_long(prf);
+}
+
+TEST(signal_ends_the_reading_of_files)
+{
+	char text[4096] = "";
+
+	share();
+	meanwhile = end_the_session;
+	EXPECT_GT(4, show_libraries(text, sizeof(text)));
+	EXPECT_EQ(2, count(text, " lib.so+0x1010 (lib.so)\n"));
+}
+
+static void note_priority(const struct prf *prf)
+{
+	shared->nice = getpriority(PRIO_PROCESS, 0);
+}
+
+TEST(files_are_read_at_the_priority_of_the_view)
+{
+	char text[4096] = "";
+
+	share();
+	shared->nice = 100;
+	meanwhile = note_priority;
+	show_libraries(text, sizeof(text));
+	EXPECT_EQ(getpriority(PRIO_PROCESS, 0), shared->nice);
 }
 
 static void find_no_room(int nr)
