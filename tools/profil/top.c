@@ -75,7 +75,7 @@ struct row {
  * @wall: the watches count waits, too
  * @waits: by enum prf_state, ticks of waits
  * @last_ns: time of the last refresh
- * @is_full: a table has little room left
+ * @is_full: new tables are to follow, as one has little room left
  */
 static struct top {
 	size_t rows;
@@ -542,25 +542,41 @@ static int begin_records(struct session *session)
 	return top.records ? 0 : -1;
 }
 
-static int collect(struct session *session, struct prf *prf)
+/*
+ * Empty tables follow before these are full, unless that would lose sight of what the
+ * processes have started.
+ */
+static void look(const struct session *session)
 {
 	struct profil_watch_status status;
 	const struct watch *watches;
+	size_t nr = backend_watches(session, &watches), i;
+
+	top.is_full = false;
+	for (i = 0; i < nr; i++) {
+		watch_status(&watches[i], top.wall ? PROFIL_IOC_WATCH_COLLECT :
+			     PROFIL_IOC_WATCH_STATUS, &status);
+		if (watch_is_full(&watches[i].request, &status))
+			top.is_full = session->target != TARGET_PROCESSES;
+	}
+}
+
+static int collect(struct session *session, struct prf *prf)
+{
 	size_t i;
 
 	if (!top.records && begin_records(session))
 		return -1;
-	backend_watches(session, &watches);
-	for (i = 0; i < top.nr_records; i++) {
-		watch_status(&watches[i], top.wall ? PROFIL_IOC_WATCH_COLLECT :
-			     PROFIL_IOC_WATCH_STATUS, &status);
-		if (watch_is_full(&watches[i].request, &status))
-			top.is_full = true;
+	look(session);
+	/* So that nothing comes after the last look at a table */
+	if (top.is_full)
+		backend_stop_watches(session);
+	for (i = 0; i < top.nr_records; i++)
 		if (record_add(top.records[i], prf))
 			return -1;
-	}
-	/* These stats have said that there may be new files */
-	session->backend->drain(session);
+	/* The stats have said that there may be new files */
+	if (!top.is_full)
+		session->backend->drain(session);
 	return 0;
 }
 
@@ -572,15 +588,8 @@ static void free_records(void)
 	top.records = NULL;
 }
 
-/*
- * Begin with empty tables before they are full, unless that would lose sight of
- * what the processes have started.
- */
 static int renew(struct session *session)
 {
-	if (!top.is_full || session->target == TARGET_PROCESSES)
-		return 0;
-	top.is_full = false;
 	free_records();
 	/* What could not be read may be found by other processes */
 	code_forget();
@@ -623,9 +632,14 @@ static int refresh(struct session *session)
 		.flags = (top.has_chains ? PRF_FLAG_CHAINS : 0) |
 			(top.call_sites ? PRF_FLAG_CALL_SITES : 0),
 	};
-	int failed = collect(session, &prf) ? no_memory() :
-		show(session, &prf, seconds) || renew(session) ? -1 : 0;
+	int failed = collect(session, &prf) ? no_memory() : 0;
 
+	if (!failed) {
+		/* New tables count already while names are read */
+		failed = top.is_full ? renew(session) : 0;
+		if (show(session, &prf, seconds))
+			failed = -1;
+	}
 	prf_free(&prf);
 	top.last_ns = now;
 	return failed;

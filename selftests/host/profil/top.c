@@ -42,6 +42,16 @@ static int watches;
 /* The first request of the stats */
 static unsigned long asked;
 static uint32_t watch_flags = PROFIL_WATCH_CHAINS;
+/* All ticks that have come, if some come until the watch is stopped */
+static bool goes_on;
+static int came;
+
+static void come(int nr)
+{
+	table.images[image].unresolved += nr;
+	came += nr;
+}
+
 static void make_table(void)
 {
 	table_init(&table);
@@ -75,6 +85,9 @@ const char *__wrap_watch_start(struct watch *watch,
 int __wrap_watch_status(const struct watch *watch, unsigned long request,
 			struct profil_watch_status *status)
 {
+	if (goes_on)
+		come(5);
+	goes_on &= request != PROFIL_IOC_WATCH_STOP;
 	table_status(&table, status);
 	if (request != PROFIL_IOC_WATCH_STOP && !asked)
 		asked = request;
@@ -83,6 +96,8 @@ int __wrap_watch_status(const struct watch *watch, unsigned long request,
 
 void __wrap_watch_end(struct watch *watch)
 {
+	if (goes_on)
+		come(3);
 	callers_end(watch);
 	close(watch->fd);
 	watch->table = NULL;
@@ -147,6 +162,7 @@ int __wrap_session_attach(struct session *session)
 		if (session->refresh(session))
 			return EXIT_FAILED;
 	}
+	goes_on = false;
 	return 0;
 }
 
@@ -595,6 +611,39 @@ TEST(table_that_is_nearly_full)
 	EXPECT_EQ(6, count(text, ": 32 ticks of"));
 	EXPECT_EQ(6, count(text, " 100.0 %       32   100.0 %  [anonymous]"));
 	EXPECT_STREQ("", said);
+}
+
+/* Ticks come until the watch is stopped, and with each look at it. */
+static void fill_on(int nr)
+{
+	fill_table(nr);
+	came += BUCKETS / 2;
+	goes_on = true;
+}
+
+/* Ticks of all blocks of a view */
+static int shown(char *text)
+{
+	int sum = 0, nr;
+	char *line;
+
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (sscanf(line, "user %*u: %d ticks of ", &nr) == 1)
+			sum += nr;
+	return sum;
+}
+
+TEST(renewed_table_loses_no_ticks)
+{
+	int output = memfd_create("output", 0);
+	char text[8192] = "";
+
+	before_refresh = fill_on;
+	refreshes = 6;
+	EXPECT_EQ(0, run_top(output, "--user"));
+	EXPECT_EQ(4, watches);
+	EXPECT_LT(0, pread(output, text, sizeof(text) - 1, 0));
+	EXPECT_EQ(came, shown(text));
 }
 
 /* A new table would not have what they have started by now. */
