@@ -241,9 +241,12 @@ static void report_full(const struct watch *watch,
 	if (status->unfollowed_threads)
 		term_warn("the module had no room for %llu threads: what they waited for is not in the profile",
 			  (unsigned long long)status->unfollowed_threads);
+	if (watch->no_room)
+		term_warn("the module had no room for the tables of %u files, in which call chains end: see max_watch_kb in profil(4)",
+			  watch->no_room);
 }
 
-static void put_chains(struct session *session, const struct watch *watch,
+static void put_chains(struct session *session,
 		       const struct profil_watch_status *status)
 {
 	struct prf *prf = &session->prf;
@@ -256,9 +259,6 @@ static void put_chains(struct session *session, const struct watch *watch,
 		prf->flags |= PRF_FLAG_CALL_SITES;
 	for (i = 0; i < PRF_CHAIN_ENDS; i++)
 		prf->chains[i] += status->chains[i];
-	if (watch->no_room)
-		term_warn("the module had no room for the tables of %u files, in which call chains end: see max_watch_kb in profil(4)",
-			  watch->no_room);
 }
 
 static int take(struct session *session, const struct watch *watch)
@@ -274,7 +274,7 @@ static int take(struct session *session, const struct watch *watch)
 	if (session->wall)
 		prf->flags |= PRF_FLAG_WALL;
 	report_full(watch, &status);
-	put_chains(session, watch, &status);
+	put_chains(session, &status);
 	if (record_table(session, watch->table))
 		return -1;
 	/* They belong to one of these execs, but nobody knows to which */
@@ -333,6 +333,19 @@ uint64_t backend_stop_watches(struct session *session)
 	for (i = 0; i < watches->nr; i++)
 		pending += stop(&watches->list[i], &status);
 	return pending;
+}
+
+/** backend_report_watches() - say for what there was no room, without a profile */
+void backend_report_watches(const struct session *session)
+{
+	const struct watches *watches = session->state;
+	struct profil_watch_status status;
+	size_t i;
+
+	for (i = 0; i < watches->nr; i++)
+		if (!watch_status(&watches->list[i], PROFIL_IOC_WATCH_STATUS,
+				  &status))
+			report_full(&watches->list[i], &status);
 }
 
 /** backend_end_watches() - end the watches of a session, without a profile */

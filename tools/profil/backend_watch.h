@@ -11,6 +11,7 @@
 size_t backend_watches(const struct session *session,
 		       const struct watch **watches);
 uint64_t backend_stop_watches(struct session *session);
+void backend_report_watches(const struct session *session);
 void backend_end_watches(struct session *session);
 
 #endif /* BACKEND_WATCH_H */

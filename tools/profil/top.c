@@ -704,6 +704,8 @@ int top_main(int argc, char **argv)
 	failure = session_attach(&session);
 	free_records();
 	code_forget();
+	backend_report_watches(&session);
+	backend_end_watches(&session);
 	if (session_end(&session))
 		failure = EXIT_FAILED;
 	prf_free(&session.prf);

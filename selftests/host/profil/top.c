@@ -22,6 +22,7 @@
 #include "kselftest_harness.h"
 #include "profil/backend_watch.h"
 #include "profil/callers.h"
+#include "profil/record.h"
 #include "profil/session.h"
 #include "profil/top.h"
 #include "symbolize/collect.h"
@@ -107,7 +108,7 @@ void __wrap_watch_end(struct watch *watch)
 
 /* What happens in the process that reads them */
 static void (*meanwhile)(const struct prf *prf);
-static int opened;
+static int opened, profiles;
 
 int __real_symbols_open(struct symbols *symbols, const char *path,
 			const struct prf_dso *dso);
@@ -134,6 +135,17 @@ void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 		meanwhile(prf);
 	return __real_collect_names(prf, chosen, files, functions_only, most,
 				    size);
+}
+
+int __real_record_table(struct session *session,
+			const struct profil_watch_table *table);
+int __wrap_record_table(struct session *session,
+			const struct profil_watch_table *table);
+int __wrap_record_table(struct session *session,
+			const struct profil_watch_table *table)
+{
+	profiles++;
+	return __real_record_table(session, table);
 }
 
 /* --- profil */
@@ -585,6 +597,14 @@ TEST(table_that_is_full)
 	EXPECT_EQ(0, run_top(null, "--user"));
 	EXPECT_NE(NULL, strstr(said, "12 ticks have no function, 5 of them in /bin/sh; use a larger --bucket"));
 	EXPECT_NE(NULL, strstr(said, "34 processes have no program"));
+}
+
+TEST(end_makes_no_profile)
+{
+	before_refresh = add_ticks;
+	EXPECT_EQ(0, run_top(memfd_create("output", 0), "--user"));
+	EXPECT_EQ(0, profiles);
+	EXPECT_STREQ("", said);
 }
 
 /* Ticks in ever more places, but in no more than one table has room for */
