@@ -245,7 +245,7 @@ test-large: tools
 	@selftests/host/prohist/large.py $(O)/tools/prohist $(O)/selftests/large
 
 test-fleet:
-	@selftests/bin/setup with iproute2 prometheus
+	@selftests/bin/setup with prometheus
 	@$(MAKE) -s -C selftests/host/profil O=$(O) all
 	@selftests/host/profil/fleet.py $(O)/selftests/host/profil
 
