@@ -12,6 +12,9 @@
 
 O ?= ../../../build
 
+export LC_ALL := C.UTF-8
+unexport LANGUAGE
+
 CFLAGS ?= -O1 -g
 CLANG ?= clang
 out := $(abspath $(O))/selftests/host/$(notdir $(CURDIR))

@@ -9,6 +9,9 @@
 # shellcheck disable=SC2034
 
 set -u
+# What tests read of programs is English, and Unicode
+export LC_ALL=C.UTF-8
+unset LANGUAGE
 dir=$1
 here=$(cd "$(dirname "$0")" 2> /dev/null && pwd -P)
 prohist=$dir/tools/prohist
