@@ -174,7 +174,7 @@ if [ "$(id -u)" = 0 ]; then
 	# objdump has the rights of the owner
 	mkdir "$hostile/bin"
 	printf '#!/bin/sh\ncat /proc/self/status >> "%s"\n' "$hostile/status" > "$hostile/bin/objdump"
-	chmod 755 "$hostile/bin/objdump"
+	chmod 755 "$hostile/bin" "$hostile/bin/objdump"
 	true > "$hostile/status"
 	chmod 666 "$hostile/status"
 	PATH=$hostile/bin:$PATH hostile
