@@ -92,16 +92,22 @@ static void *write_nonsense(size_t *size)
 	return strdup("none");
 }
 
-static void *tell_capabilities(size_t *size)
+static size_t capabilities(void)
 {
 	struct __user_cap_header_struct head = {
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	if (!syscall(SYS_capget, &head, data))
-		*said = data[0].effective | data[0].permitted |
-			data[1].effective | data[1].permitted;
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	return data[0].effective | data[0].permitted |
+	       (size_t)(data[1].effective | data[1].permitted) << 32;
+}
+
+static void *tell_capabilities(size_t *size)
+{
+	*said = capabilities();
 	return write_nonsense(size);
 }
 
@@ -255,7 +261,8 @@ TEST_F(keep, has_no_capability_but_to_read_files)
 		SKIP(return, "needs root");
 	act = tell_capabilities;
 	keep_names(&self->session, &self->prf);
-	EXPECT_EQ(1UL << CAP_DAC_READ_SEARCH, *said);
+	/* Root of a container may lack that one */
+	EXPECT_EQ(capabilities() & 1UL << CAP_DAC_READ_SEARCH, *said);
 }
 
 /* Have a tick in a file of another user, too: root reads that on its own. */

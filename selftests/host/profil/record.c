@@ -674,6 +674,7 @@ static bool is_taken(FIXTURE_DATA(object) *self, uint64_t start_ns)
 
 TEST_F(object, of_the_same_inode)
 {
+	fake_system = EXT4_SUPER_MAGIC;
 	EXPECT_TRUE(is_taken(self, 0));
 	self->seen->inode++;
 	EXPECT_FALSE(is_taken(self, UINT64_MAX));
