@@ -10,6 +10,9 @@
 # shellcheck source=selftests/lib/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/check.sh"
 
+# Those that describe and synthesize read, unless a test sets them
+unset ID SYMBOLS BUCKET COMMAND START
+
 known=$dir/known
 
 # status STATUS ARGUMENT...: succeeds if prohist exits with this status

@@ -33,6 +33,8 @@ until port=$(head -n 1 "$dir/requests") && [ -n "$port" ]; do
 done
 export DEBUGINFOD_URLS=http://127.0.0.1:$port
 export DEBUGINFOD_CACHE_PATH=$dir/web/cache
+# A proxy does not reach it
+export no_proxy='*'
 
 "$prohist" "$dir/fetch.prf" > "$dir/fetch.txt"
 check 'without the option, no server is asked' lacks "$dir/requests" GET
