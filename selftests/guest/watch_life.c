@@ -867,7 +867,7 @@ static int replace_and_spin(void *unused)
 	(void)unused;
 	if (spin_in(old, 0, NULL))
 		return 1;
-	/* The path was found by now */
+	/* The path is found by now, most times */
 	usleep(200000);
 	if (make_code(PLACE "/new") < 0 || rename(PLACE "/new", PLACE "/code"))
 		return 2;
@@ -901,7 +901,9 @@ TEST_F(file, that_was_replaced)
 	struct stat stats;
 
 	ASSERT_LE(0, make_code(PLACE "/code"));
-	self->status = live(_metadata, &self->watch, 0, replace_and_spin, NULL);
+	RUN_UNTIL(objects_with(&self->watch, PLACE "/code", &old, &new) == 2,
+		  self->status = live(_metadata, &self->watch, 0,
+				      replace_and_spin, NULL));
 	expect_two(_metadata, &self->watch, PLACE "/code", &old, &new);
 	ASSERT_EQ(0, stat(PLACE "/code", &stats));
 	EXPECT_EQ(stats.st_ino, watch_object(&self->watch, new)->inode);
@@ -1019,14 +1021,16 @@ static int spin_in_namespace(void *unused)
 	fd = make_code("/mnt/code");
 	if (spin_in(fd, 0, NULL))
 		return 2;
-	/* While the path is looked for */
+	/* While the path is looked for, most times */
 	usleep(300000);
 	return 0;
 }
 
 TEST_F(file, of_another_mount_namespace)
 {
-	self->status = live(_metadata, &self->watch, 0, spin_in_namespace, NULL);
+	RUN_UNTIL(watch_find_object(&self->watch, "/mnt/code"),
+		  self->status = live(_metadata, &self->watch, 0,
+				      spin_in_namespace, NULL));
 	expect_ticks(_metadata, &self->watch, "/mnt/code", 0);
 }
 

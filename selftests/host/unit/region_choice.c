@@ -253,7 +253,7 @@ FIXTURE_TEARDOWN(overlapping)
 {
 }
 
-TEST_F_TIMEOUT(overlapping, every_pc, 120)
+TEST_F(overlapping, every_pc)
 {
 	u32 flags = PROFIL_SET_OVERFLOW_ANYWHERE;
 	int i;

@@ -51,7 +51,7 @@ static u64 largest_scale(u32 shift)
 }
 
 /* Every scale, and every distance within the first counter or two. */
-TEST_F_TIMEOUT(exact, every_scale, 120)
+TEST_F(exact, every_scale)
 {
 	struct profil_region region = { .offset = 0x400000, .size = 1 << 20 };
 	u64 distance;
@@ -68,7 +68,7 @@ TEST_F_TIMEOUT(exact, every_scale, 120)
 }
 
 /* Every scale, around the last pc of the region, with several buffer sizes. */
-TEST_F_TIMEOUT(exact, every_end, 120)
+TEST_F(exact, every_end)
 {
 	static const u64 sizes[] = { 8, 17, 256, 65535, 1ULL << 40 };
 	struct profil_region region = { .offset = 0x400000 };
@@ -133,7 +133,7 @@ static u64 any_address(u64 *state)
 	}
 }
 
-TEST_F_TIMEOUT(exact, large_numbers, 120)
+TEST_F(exact, large_numbers)
 {
 	u64 state = 0x70726f66696c;
 	int i, j;
