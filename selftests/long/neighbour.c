@@ -79,7 +79,6 @@ NEEDS_TWO_CPUS;
 #define CPU1		"/sys/devices/system/cpu/cpu1/online"
 
 #define HUNG_TASK	"/proc/sys/kernel/hung_task_timeout_secs"
-#define RCU_STALL	"/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"
 
 #define HUGE		(2UL << 20)
 #define HUGE_PARTS	8
@@ -225,10 +224,8 @@ FIXTURE_SETUP(neighbour)
 	if (variant->parameter)
 		ASSERT_EQ(0, load_again(self->parameters, variant->parameter));
 	/* A crowd waits for as long as an attack takes, and others for a CPU */
-	if (variant->gather) {
+	if (variant->gather)
 		write_file(HUNG_TASK, "0");
-		write_file(RCU_STALL, "120");
-	}
 	if (variant->max_profiles)
 		ASSERT_EQ(0, put_parameter("max_profiles",
 					   variant->max_profiles));
@@ -343,10 +340,9 @@ FIXTURE_TEARDOWN(neighbour)
 		close(self->kept[i].fd);
 	close(self->device);
 	close(self->busy.device);
-	if (variant->gather) {
-		write_file(HUNG_TASK, "120");
-		write_file(RCU_STALL, "21");
-	}
+	/* That of selftests/vm/run */
+	if (variant->gather)
+		write_file(HUNG_TASK, "300");
 	if (variant->parameter)
 		EXPECT_EQ(0, load_again(self->parameters, ""));
 	EXPECT_EQ(0, put_parameter("max_profiles", self->max_profiles));
