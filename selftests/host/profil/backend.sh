@@ -614,8 +614,8 @@ for i in {1..20000}; do echo "$((i * 7919 % 20011)) line"; done > lines
 check 'chains of perl' soon of_debian perl -e '$h{$_ % 999} .= "x" for 1 .. 300000'
 check 'chains of xz' soon of_debian xz -k -9 -f lines
 check 'chains of sort' soon of_debian sort lines lines lines lines
-check 'chains of git' soon of_debian git hash-object --stdin-paths \
-	< <(yes "$PWD/lines" | head -n 300)
+mapfile -t many < <(yes "$PWD/lines" | head -n 300)
+check 'chains of git' soon of_debian git hash-object "${many[@]}"
 
 signalled() { python3 "$here/signals.py" "$profil" "$1"; }
 check 'the program gets the signals that are sent to profil' signalled sent

@@ -190,7 +190,10 @@ if [ "$(id -u)" = 0 ]; then
 	kill $burning
 	mv closed/burn closed/moved
 	check "root's own program, by root" has_kept root.prf
-	not_kept() { ! has_kept nobody.prf > /dev/null; }
+	not_kept()
+	{
+		"$prohist" -f csv nobody.prf > named.csv && lacks named.csv hot
+	}
 	check "nobody may not read it if it ran already" not_kept
 	mv closed/moved closed/burn
 	chown -R 54321 closed
