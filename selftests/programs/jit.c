@@ -60,6 +60,8 @@ int main(int argc, char **argv)
 	__builtin___clear_cache(code, code + sizeof(loop));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	snprintf(other, sizeof(other), "/tmp/profil_jit-%d", getpid());
+	/* A process that had the number may have left one, which may be a link */
+	unlink(path);
 	if (!strcmp(argv[1], "list"))
 		failed = list(path, code);
 	else
