@@ -114,66 +114,83 @@ static int fill(const struct session *session, struct prf *prf)
 	return 0;
 }
 
-static int read_table(struct session *session, struct segment *segment,
-		      const struct code_limits *limits)
+/* What has come since the last time, for add_segment(); NULL with errno */
+static struct segment *read_table(struct session *session)
 {
 	const struct watch *watch = the_watch(session);
-	struct prf *prf = &segment->prf;
+	struct segment *segment = segment_new();
 	struct profil_watch_status status;
 
 	if (!push.record)
 		push.record = record_new(session, watch->table);
-	if (!push.record || fill(session, prf))
-		return -1;
+	if (!segment || !push.record || fill(session, &segment->prf))
+		goto failed;
 	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
 	/* Counts come first, and then files, which takes longer */
 	push.read_ns = now_ns();
-	if (record_add(push.record, prf))
-		return -1;
+	if (!record_add(push.record, &segment->prf))
+		return segment;
+failed:
+	if (segment)
+		segment_put(segment);
+	return NULL;
+}
+
+/* Name what is in a segment, and add it to all windows. */
+static int name_segment(struct session *session, struct segment *segment,
+			const struct code_limits *limits)
+{
 	/* Without a window, only the metrics want the ticks */
 	if (config.url || listen_has_windows()) {
-		segment->files = code_learn(session, prf, limits);
+		segment->files = code_learn(session, &segment->prf, limits);
 		if (!segment->files)
 			return -1;
 	}
-	metrics_add(prf);
+	metrics_add(&segment->prf);
 	metrics.period_ns = session->period_ns;
-	/* These stats have said that there may be new files */
+	/* The stats have said that there may be new files */
 	session->backend->drain(session);
-	return 0;
+	return window_add(&push.window, segment, push.read_ns) ||
+		listen_add(segment, push.read_ns) ? -1 : 0;
 }
 
-/* Add what has come since the last time to all windows. */
+static int add_segment(struct session *session, struct segment *segment,
+		       const struct code_limits *limits)
+{
+	int failed = segment ? name_segment(session, segment, limits) : -1;
+
+	if (segment)
+		segment_put(segment);
+	return failed;
+}
+
 static int collect(struct session *session, const struct code_limits *limits)
 {
-	struct segment *segment = segment_new();
-	int failed;
-
-	if (!segment)
-		return -1;
-	failed = read_table(session, segment, limits) ||
-		window_add(&push.window, segment, push.read_ns) ||
-		listen_add(segment, push.read_ns) ? -1 : 0;
-	segment_put(segment);
-	return failed;
+	return add_segment(session, read_table(session), limits);
 }
 
 /*
  * Begin with an empty table before this one is full. The machine has one watch
- * at a time, so nothing is counted for the moment from one to the next.
+ * at a time, so nothing is counted for the moment from one to the next: names are
+ * read later.
  */
 static int renew(struct session *session)
 {
+	struct segment *segment;
+	int failed;
+
 	metrics.lost += backend_stop_watches(session);
-	if (collect(session, &usual_limits))
-		return -1;
+	segment = read_table(session);
 	record_free(push.record);
 	push.record = NULL;
-	/* What could not be read may be found by other processes */
-	code_forget();
 	backend_end_watches(session);
 	metrics.watches++;
-	return session_begin(session, 0);
+	failed = session_begin(session, 0);
+	if (add_segment(session, segment, &usual_limits))
+		failed = -1;
+	/* What could not be read may be found by other processes */
+	code_forget();
+	return failed;
 }
 
 /* ---- profiles */

@@ -317,6 +317,20 @@ def renews_a_table_that_is_nearly_full():
         equal(store.ticks(), profil.counted())
 
 
+def counts_while_names_are_read_for_a_full_table():
+    """There is no gap of many seconds between two watches."""
+    store, port = Receiver(), free_port()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        # Names are read by another user
+        os.chmod(room, 0o777)
+        gap = os.path.join(room, "gap")
+        with begin(port, "--push=" + store.url, "--every=1", MANY="1",
+                   GAP=gap) as profil:
+            wait_for(lambda: metrics(port)["profil_watches_total"] > 1)
+            assert not os.path.exists(gap)
+            equal(profil.end(), 0)
+
+
 # --- tests: authentication
 
 def authenticates_by_token():
