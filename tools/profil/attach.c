@@ -20,14 +20,15 @@
 
 #define REFRESH_NS	1000000000ULL
 
-/*
- * The signals that end the session. A shell has its background jobs ignore
- * SIGINT, and profil nevertheless ends by it; SIGHUP stays ignored under
- * nohup(1).
- */
 static sigset_t signals_to_end;
 
-static int take_signals(void)
+/**
+ * session_heed() - have the signals that end profil wait, for session_is_ending()
+ *
+ * A shell has its background jobs ignore SIGINT, and profil nevertheless ends by it;
+ * SIGHUP stays ignored under nohup(1).
+ */
+void session_heed(void)
 {
 	struct sigaction action;
 
@@ -37,12 +38,17 @@ static int take_signals(void)
 	if (action.sa_handler != SIG_IGN)
 		sigaddset(&signals_to_end, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals_to_end, NULL);
+}
+
+static int take_signals(void)
+{
+	session_heed();
 	/* Where it is ignored, nobody can wait for a child */
 	signal(SIGCHLD, SIG_DFL);
 	return signalfd(-1, &signals_to_end, SFD_CLOEXEC);
 }
 
-/** session_is_ending() - has a signal come that ends session_attach()? */
+/** session_is_ending() - has a signal come that ends what goes on? */
 bool session_is_ending(void)
 {
 	sigset_t pending;
@@ -113,6 +119,7 @@ static int earlier(int a, int b)
  */
 static int wait_for_end(struct session *session, int signals, int *fds)
 {
+	struct signalfd_siginfo info;
 	uint64_t end = 0, next = 0;
 
 	if (session->duration_ns)
@@ -132,10 +139,12 @@ static int wait_for_end(struct session *session, int signals, int *fds)
 		if (session->refresh && (is_due || is_over) &&
 		    session->refresh(session))
 			return -1;
-		if (is_over ||
-		    session_wait(session, signals, alive,
-				 earlier(time_until(end), time_until(next))))
+		if (is_over)
 			return 0;
+		if (session_wait(session, signals, alive,
+				 earlier(time_until(end), time_until(next))))
+			/* Another one ends what follows */
+			return read(signals, &info, sizeof(info)) < 0 ? -1 : 0;
 	}
 }
 

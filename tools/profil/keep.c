@@ -34,10 +34,11 @@
 #include "util/term.h"
 #include "util/user.h"
 
-/* For names of a profile that is complete */
+/* For names of a profile that is complete; a signal is about these, not the profile */
 static const struct keep_limits at_end = {
 	.seconds = 60,
 	.bytes = 1ULL << 30,
+	.until_signal = true,
 };
 
 /*
@@ -393,7 +394,9 @@ static const char *keep(const struct session *session, struct prf *prf,
 	kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) < 0)
 		status = -1;
-	problem = !data ? "it took too long to read them" :
+	problem = !data && limits->until_signal && session_is_ending() ?
+			"a signal came" :
+		!data ? "it took too long to read them" :
 		size > room ? "more names than a profile can have" :
 		status || !size ? "the process that reads them failed" : NULL;
 	if (!problem)

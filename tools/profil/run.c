@@ -268,5 +268,6 @@ int session_run(struct session *session)
 		return EXIT_FAILED;
 	}
 	follow(session, signals);
+	session_heed();
 	return exec_error(session, errors[0]);
 }

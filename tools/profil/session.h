@@ -136,6 +136,7 @@ bool session_wait(struct session *session, int signals, int other,
 void session_describe(const struct session *session, char *text, size_t room);
 int session_run(struct session *session);
 int session_attach(struct session *session);
+void session_heed(void);
 bool session_is_ending(void);
 int session_end(struct session *session);
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,33 @@ TEST_F(keep, takes_no_longer_than_a_minute)
 	speed = 20;
 	EXPECT_TRUE(nothing_is_kept(self));
 	speed = 1;
+}
+
+static void *send_signal(void *unused)
+{
+	while (!*(volatile size_t *)said)
+		usleep(1000);
+	kill(getpid(), SIGTERM);
+	return NULL;
+}
+
+/* The profile itself is complete, and is written. */
+TEST_F(keep, ends_by_a_signal)
+{
+	int messages = memfd_create("messages", 0), before;
+	char text[256] = "";
+	pthread_t thread;
+
+	act = sleep_forever;
+	session_heed();
+	before = dup(STDERR_FILENO);
+	ASSERT_LE(0, dup2(messages, STDERR_FILENO));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, send_signal, NULL));
+	EXPECT_TRUE(nothing_is_kept(self));
+	pthread_join(thread, NULL);
+	dup2(before, STDERR_FILENO);
+	EXPECT_LT(0, pread(messages, text, sizeof(text) - 1, 0));
+	EXPECT_NE(NULL, strstr(text, "not in the profile: a signal came\n"));
 }
 
 TEST_F(keep, does_not_go_on_when_it_has_closed_the_pipe)
