@@ -92,9 +92,9 @@ static const char *remedy_of_permission(const struct session *session)
 	case TARGET_MACHINE:
 		return "; only root, or a process with CAP_PERFMON, may profile the whole machine";
 	case TARGET_USER:
-		if (of_scope && session->uid == getuid())
-			return of_scope;
-		return "; only root, or a process with CAP_PERFMON, may profile other users";
+		if (session->uid != getuid())
+			return "; only root, or a process with CAP_PERFMON, may profile other users";
+		/* fall through */
 	default:
 		if (session->kernel)
 			return "; --kernel=functions needs root, or CAP_PERFMON";
