@@ -210,6 +210,11 @@ static char *read_secret(const char *path)
 		term_warn("%s: %s", path, strerror(errno));
 		exit(EXIT_FAILED);
 	}
+	if (status.st_uid && status.st_uid != geteuid()) {
+		term_warn("%s: it belongs to another user; run 'chown %u %s'",
+			  path, geteuid(), path);
+		exit(EXIT_FAILED);
+	}
 	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
 		term_warn("%s: other users may read or write it; run 'chmod 600 %s'",
 			  path, path);

@@ -147,7 +147,8 @@ static int read_head(int fd, struct spooled *profile)
 /* Read what a file says of its profile; returns 0, or -1 with errno. */
 static int read_file(const char *name, struct spooled *profile)
 {
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
+			O_NONBLOCK);
 	struct stat status;
 	int failed;
 
@@ -207,6 +208,16 @@ static int list_directory(void)
 	return failed;
 }
 
+/* May no other user put profiles there, or take them away? */
+static bool is_own(void)
+{
+	struct stat status;
+
+	return !fstat(directory, &status) &&
+		(!status.st_uid || status.st_uid == geteuid()) &&
+		!(status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /**
  * spool_open() - find what an earlier profil has not sent
  *
@@ -221,6 +232,11 @@ int spool_open(void)
 		return -1;
 	}
 	directory = open(config.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory >= 0 && !is_own()) {
+		term_warn("%s: other users may write to it: choose a directory of your own",
+			  config.spool);
+		return -1;
+	}
 	if (directory >= 0 && flock(directory, LOCK_EX | LOCK_NB) &&
 	    errno == EWOULDBLOCK) {
 		term_warn("%s: another profil uses it", config.spool);

@@ -31,6 +31,7 @@ from receiver import (  # noqa: E402
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 DIR = os.path.abspath(sys.argv[1])
 PUSHED = os.path.join(DIR, "pushed")
+NOBODY = 65534
 
 
 class Skip(Exception):
@@ -370,6 +371,10 @@ def rejects_secrets_that_others_may_read():
         os.chmod(token.name, 0o640)
         assert "chmod 600" in misuse("--push=http://h", "-a", option)
         os.chmod(token.name, 0o600)
+        if not os.geteuid():
+            os.chown(token.name, NOBODY, NOBODY)
+            assert "chown 0" in misuse("--push=http://h", "-a", option)
+            os.chown(token.name, 0, 0)
         assert "USER:PASSWORD" in misuse(
             "--push=http://h", "-a", "--password-file=" + token.name)
     assert "No such file" in misuse("--push=http://h", "-a", option)
@@ -623,6 +628,29 @@ def shares_no_spool():
             wait_for(lambda: store.received)
             assert "another profil uses it" in misuse(
                 "--push=" + store.url, "-a", "--spool=" + directory)
+            profil.end()
+
+
+def keeps_no_spool_where_others_write():
+    """They could put profiles there, or take them away."""
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        options = "--push=http://h", "-a", "--spool=" + directory
+        os.chmod(directory, 0o777)
+        assert "of your own" in misuse(*options)
+        os.chmod(directory, 0o700)
+        if not os.geteuid():
+            os.chown(directory, NOBODY, NOBODY)
+            assert "of your own" in misuse(*options)
+
+
+def reads_no_pipe_in_the_spool():
+    """That would wait for a writer, for ever."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        os.mkfifo(os.path.join(directory, "0000000000000001.profile"))
+        with Profil("--push=" + store.url, "--every=1",
+                    "--spool=" + directory) as profil:
+            wait_for(lambda: store.received)
             profil.end()
 
 
