@@ -24,6 +24,9 @@
 /* gcc and glibc need one. */
 #define MAX_REMEMBERED	8
 
+/* A file has one for each of its sources at most, and one takes 20 times its size. */
+#define MOST_COMMONS	(1u << 16)
+
 struct bytes {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -551,6 +554,8 @@ static void add_common(struct cfi *cfi, Dwarf_Off offset, const Dwarf_CIE *cie)
 	struct cfi_common *common;
 	struct run run = { .cfi = cfi };
 
+	if (cfi->nr_commons == MOST_COMMONS)
+		return;
 	common = array_grow(cfi->commons, cfi->nr_commons, sizeof(*common));
 	if (!common) {
 		cfi->is_out_of_memory = true;

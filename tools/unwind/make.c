@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/random.h>
 
 #include "unwind/cfi.h"
 #include "unwind/make.h"
@@ -27,6 +28,7 @@ struct row {
 /*
  * @segments: those with code; @delta: from addresses in the one at hand to
  * offsets in the file; @hashes: index of a rule + 1 by a hash of it, or 0;
+ * @multiplier: of the hash, odd, which the author of a file does not know;
  * @is_out_of_memory: something is missing
  */
 struct making {
@@ -40,6 +42,7 @@ struct making {
 	struct profil_unwind_rule *rules;
 	size_t nr_rules;
 	uint32_t *hashes;
+	uint64_t multiplier;
 	bool is_out_of_memory;
 };
 
@@ -66,7 +69,7 @@ static uint32_t find_rule(struct making *making, struct profil_unwind_rule rule)
 	uint32_t at;
 
 	memcpy(&key, &rule, sizeof(key));
-	at = (key * 0x9e3779b97f4a7c15ull >> 47) % NR_HASHES;
+	at = (key * making->multiplier >> 47) % NR_HASHES;
 	for (; making->hashes[at]; at = (at + 1) % NR_HASHES)
 		if (!memcmp(&making->rules[making->hashes[at] - 1], &rule,
 			    sizeof(rule)))
@@ -336,6 +339,9 @@ void *unwind_make(Elf *elf, size_t *bytes)
 	if (cfi.is_eh || find_section(elf, ".debug_frame", &cfi))
 		making.is_out_of_memory = !cfi_read(&cfi);
 	read_segments(&making, elf);
+	if (getrandom(&making.multiplier, sizeof(making.multiplier), 0) < 0)
+		making.multiplier = 0;
+	making.multiplier |= 1;
 	making.hashes = calloc(NR_HASHES, sizeof(*making.hashes));
 	if (making.hashes) {
 		find_rule(&making, (struct profil_unwind_rule){

@@ -25,6 +25,7 @@
 
 #include "kselftest_harness.h"
 #include "unwind.h"
+#include "unwind/cfi.h"
 #include "unwind/make.h"
 #include "walk.h"
 
@@ -489,6 +490,33 @@ TEST(segments_that_are_there_twice_or_not_at_all)
 		segments[i].p_filesz += size;
 	EXPECT_EQ(0, table_size(image, size));
 	free(image);
+}
+
+/* Each takes much more memory than room in the file. */
+TEST(more_common_entries_than_any_file_has)
+{
+	static const uint8_t entry[16] = {
+		12, 0, 0, 0, 0, 0, 0, 0, 1, '\0', 1, 0x78, 16
+	};
+	const size_t nr = 100000;
+	uint8_t *section = malloc(nr * sizeof(entry));
+	Elf_Data data = {
+		.d_buf = section, .d_type = ELF_T_BYTE, .d_version = EV_CURRENT,
+		.d_size = nr * sizeof(entry),
+	};
+	unsigned char ident[EI_NIDENT] = {
+		[EI_CLASS] = ELFCLASS64, [EI_DATA] = ELFDATA2LSB,
+	};
+	struct cfi cfi = { .ident = ident, .data = &data, .is_eh = true };
+	size_t i;
+
+	ASSERT_NE(NULL, section);
+	for (i = 0; i < nr; i++)
+		memcpy(section + i * sizeof(entry), entry, sizeof(entry));
+	EXPECT_TRUE(cfi_read(&cfi));
+	EXPECT_EQ(1 << 16, cfi.nr_commons);
+	cfi_free(&cfi);
+	free(section);
 }
 
 /* Nothing but what is in the table is read, and no function begins later. */
