@@ -43,24 +43,50 @@ static char *dos_path(const char *other)
 static int say_error(const char *path)
 {
 	term_warn("%s%s%s%s", path ?: "", path ? ": " : "", strerror(errno),
-		  errno == ENXIO ? "; start the reader of a FIFO first" : "");
+		  errno == ENXIO ? "; start the reader of a FIFO first" :
+		  errno == EEXIST || errno == ELOOP ?
+		  "; it is another user's, or no plain file: name one by --output" :
+		  "");
 	return -1;
 }
 
-/* Open a file for writing; a FIFO without waiting for its reader. */
-static int open_output(const char *path, int flags)
+static bool is_own_file(int fd)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags,
-		      0666);
+	struct stat status;
 
-	if (fd >= 0)
-		fcntl(fd, F_SETFL, 0);
+	return !fstat(fd, &status) && S_ISREG(status.st_mode) &&
+		status.st_uid == geteuid();
+}
+
+/*
+ * Open a file for writing; a FIFO without waiting for its reader. What others run is
+ * nothing for everybody; and a name that the user has not chosen may be one where
+ * somebody else wants to have the profile.
+ */
+static int open_output(const struct session *session, const char *path,
+		       int flags)
+{
+	mode_t mode = session->target == TARGET_PROGRAM ? 0666 : 0600;
+	int fd;
+
+	if (!session->named)
+		flags |= O_NOFOLLOW;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags,
+		  mode);
+	if (fd < 0)
+		return -1;
+	if (!session->named && !(flags & O_EXCL) && !is_own_file(fd)) {
+		close(fd);
+		errno = EEXIST;
+		return -1;
+	}
+	fcntl(fd, F_SETFL, 0);
 	return fd;
 }
 
-static FILE *open_stream(const char *path)
+static FILE *open_stream(const struct session *session, const char *path)
 {
-	int fd = open_output(path, O_TRUNC);
+	int fd = open_output(session, path, O_TRUNC);
 
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
@@ -69,14 +95,15 @@ static FILE *open_stream(const char *path)
  * Check that the file is writable; @made: this created it. A FIFO stays open
  * until profil ends: its reader would see the end of the file.
  */
-static int check_file(const char *path, bool *made)
+static int check_file(const struct session *session, const char *path,
+		      bool *made)
 {
-	int fd = open_output(path, O_EXCL);
+	int fd = open_output(session, path, O_EXCL);
 	struct stat status;
 
 	*made = fd >= 0;
 	if (fd < 0 && errno == EEXIST)
-		fd = open_output(path, 0);
+		fd = open_output(session, path, 0);
 	if (fd < 0)
 		return say_error(path);
 	if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
@@ -123,7 +150,7 @@ int save_check(struct session *session)
 	session->named = session->output;
 	if (!session->named && name_output(session))
 		return say_error(NULL);
-	if (check_file(session->output, &session->made))
+	if (check_file(session, session->output, &session->made))
 		return -1;
 	if (session->per_process) {
 		/* This file is not written, but one for each process */
@@ -135,7 +162,7 @@ int save_check(struct session *session)
 		return 0;
 	session->dos_output = dos_path(session->output);
 	if (session->dos_output &&
-	    !check_file(session->dos_output, &session->dos_made))
+	    !check_file(session, session->dos_output, &session->dos_made))
 		return 0;
 	save_nothing(session);
 	return -1;
@@ -150,9 +177,10 @@ void save_nothing(const struct session *session)
 		unlink(session->dos_output);
 }
 
-static int save_native(const struct prf *prf, const char *path)
+static int save_native(const struct session *session, const struct prf *prf,
+		       const char *path)
 {
-	FILE *file = open_stream(path);
+	FILE *file = open_stream(session, path);
 	int failed = !file || prf_write(file, prf);
 
 	if (file && fclose(file))
@@ -170,7 +198,7 @@ static int write_dos(const struct session *session, const struct prf *prf,
 
 	if (dos_prf_make(prf, 1, program, session->paragraphs, &dos))
 		return -1;
-	file = open_stream(path);
+	file = open_stream(session, path);
 	failed = !file || dos_prf_write(file, &dos);
 	if (file && fclose(file))
 		failed = -1;
@@ -229,7 +257,7 @@ static int save_prf(const struct session *session, struct prf *prf,
 	int failed;
 
 	keep_names(session, prf);
-	failed = save_native(prf, path);
+	failed = save_native(session, prf, path);
 	prf_drop_names(prf);
 	if (failed) {
 		save_nothing(session);

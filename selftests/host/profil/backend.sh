@@ -104,6 +104,35 @@ into_a_fifo()
 }
 check 'a FIFO needs a reader, and gets the profile' into_a_fifo
 
+# Somebody else may want to have it, and knows its name
+name_of_somebody_else()
+{
+	ln -s somewhere load.prf
+	! "$profil" "$load" alpha 1 2> link.err && has link.err '--output$' &&
+		[ ! -e somewhere ] || return
+	rm load.prf
+	[ "$(id -u)" = 0 ] || return 0
+	touch load.prf && chown 65534 load.prf
+	! "$profil" "$load" alpha 1 2> other.err && has other.err '--output$' ||
+		return
+	rm load.prf
+}
+check 'a file that the user has not named is an own one' name_of_somebody_else
+
+what_runs_is_for_its_user()
+{
+	# The name that it gives the profile is there until it exits
+	local -x ASAN_OPTIONS=detect_leaks=0
+	local pid
+
+	"$load" alpha 1000000 &
+	pid=$!
+	"$profil" --duration=1 -p "$pid" 2> private.err
+	kill "$pid"
+	[ "$(stat -c %a "$pid.prf")" = 600 ]
+}
+check 'the profile of what runs already is for its user alone' what_runs_is_for_its_user
+
 says_what_it_uses()
 {
 	run what "$load" alpha 1 &&
