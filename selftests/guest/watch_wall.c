@@ -844,9 +844,11 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 	struct profil_watch request;
 	int fd = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	ASSERT_EQ(0, mkdir(one, 0755) | mkdir(other, 0755));
 	snprintf(parameters, sizeof(parameters),
 		 "symbol=profil_clock_refresh_process pid=%d", getpid());
+	if (load_helper("delay", parameters))
+		SKIP(return, "delay.ko: %s", strerror(errno));
+	ASSERT_EQ(0, mkdir(one, 0755) | mkdir(other, 0755));
 	for (int i = 0; i < 12; i++) {
 		first = child_begin(compute, NULL);
 		pin_to(1);
@@ -862,18 +864,14 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 		child_go(&self->child);
 		child_kill(&first);
 		sleep_ns(50 * MS);
-		if (load_helper("delay", parameters))
-			SKIP(break, "delay.ko: %s", strerror(errno));
 		EXPECT_EQ(0, move(self->child.pid, CGROUP "/other/cgroup.procs"));
-		EXPECT_EQ(0, unload_helper("delay"));
 		self->status = watch_stop(&self->watch);
 		EXPECT_EQ(1, self->status.unfollowed_threads);
 		EXPECT_SOUND(&self->watch, &self->status);
 		watch_end(&self->watch);
 		child_kill(&self->child);
 	}
-	child_kill(&self->child);
-	watch_end(&self->watch);
+	EXPECT_EQ(0, unload_helper("delay"));
 	close(fd);
 	remove_group(one);
 	remove_group(other);
