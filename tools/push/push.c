@@ -34,7 +34,7 @@
 /* What names may take, and those of the last profile, after a signal */
 static const struct code_limits usual_limits = {
 	.seconds = 60,
-	.question_seconds = 15,
+	.question_seconds = 30,
 	.background = true,
 	.until_signal = true,
 };
