@@ -16,6 +16,7 @@
 
 #include "profil/backend.h"
 #include "profil/session.h"
+#include "util/file.h"
 #include "util/term.h"
 
 #define REFRESH_NS	1000000000ULL
@@ -71,7 +72,9 @@ static int open_processes(const struct session *session, int *fds)
 		term_warn("cannot profile process %d: pidfd_open: %s%s",
 			  session->pids[i], strerror(errno),
 			  errno == EINVAL || errno == ENOENT ?
-			  "; it is a thread: give the ID of its process" : "");
+			  "; it is a thread: give the ID of its process" :
+			  errno == EMFILE ?
+			  "; raise the limit by 'ulimit -n'" : "");
 		return -1;
 	}
 	return 0;
@@ -182,6 +185,8 @@ int session_attach(struct session *session)
 		free(fds);
 		return EXIT_FAILED;
 	}
+	/* A process takes two: one for its end, and one for its watch */
+	file_raise_limit();
 	failed = open_processes(session, fds) || begin(session) ||
 		 wait_for_end(session, signals, fds);
 	free(fds);

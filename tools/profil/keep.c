@@ -155,17 +155,6 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, data);
 }
 
-/* As many files as there may be: each DSO has some */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Bytes of private memory, which the child has from profil; 0 if unknown */
 static uint64_t data_bytes(void)
 {
@@ -272,7 +261,8 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	if (dup2(output, STDIN_FILENO) < 0 ||
 	    close_range(STDERR_FILENO + 1, ~0u, 0))
 		_exit(1);
-	raise_limit();
+	/* Each DSO has some */
+	file_raise_limit();
 	files = list_elsewhere(prf, chosen);
 	if (!files || become(uid) || drop_capabilities())
 		_exit(1);

@@ -121,7 +121,7 @@ static const char *remedy(const struct session *session, int error)
 	case EBADF:
 		return "; it is no directory of a cgroup of version 2, below /sys/fs/cgroup";
 	case EMFILE:
-		return "; without the module, each thread needs a descriptor for each CPU: raise the limit by 'ulimit -n'";
+		return "; each process needs two descriptors, and without the module each thread one for each CPU: raise the limit by 'ulimit -n'";
 	case EOPNOTSUPP:
 		return "; see EOPNOTSUPP in profil(4)";
 	case EUSERS:

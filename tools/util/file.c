@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -119,6 +120,17 @@ uint64_t file_changed_ns(const struct stat *stat_buffer)
 {
 	return stat_buffer->st_ctim.tv_sec * 1000000000ULL +
 		stat_buffer->st_ctim.tv_nsec;
+}
+
+/** file_raise_limit() - have as many files open as the user may */
+void file_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void map_zeros(int signal_number, siginfo_t *info, void *context)
