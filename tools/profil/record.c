@@ -43,6 +43,7 @@
  * @nr_images: number of images
  * @images: the images at the time of this record_add()
  * @images_before: those at the time of the one before
+ * @programs: paths of what ran already, while the first of its processes was there
  * @nr_objects: number of objects
  * @objects: what their files say; path is NULL if that has not been read
  * @kernel: functions of the kernel that there were when they were read last
@@ -60,6 +61,7 @@ struct record {
 	uint32_t nr_images;
 	struct profil_watch_image *images;
 	struct profil_watch_image *images_before;
+	char **programs;
 	uint32_t nr_objects;
 	struct object *objects;
 	struct ranges kernel;
@@ -80,6 +82,17 @@ static void *grow_images(struct profil_watch_image **images, uint32_t before,
 	return memset(*images + before, 0, (nr - before) * sizeof(**images));
 }
 
+static void *grow_programs(struct record *record, uint32_t nr)
+{
+	char **list = reallocarray(record->programs, nr, sizeof(*list));
+
+	if (!list)
+		return NULL;
+	record->programs = list;
+	return memset(list + record->nr_images, 0,
+		      (nr - record->nr_images) * sizeof(*list));
+}
+
 /*
  * Copy the images, at once and after buckets_read(), so that they have no fewer
  * ticks than their buckets; but see raise_counts().
@@ -91,7 +104,8 @@ static int read_images(struct record *record)
 	size_t size;
 
 	if (!grow_images(&record->images, record->nr_images, nr) ||
-	    !grow_images(&record->images_before, record->nr_images, nr))
+	    !grow_images(&record->images_before, record->nr_images, nr) ||
+	    !grow_programs(record, nr))
 		return -1;
 	record->nr_images = nr;
 	/* Those of earlier modules are shorter */
@@ -183,8 +197,8 @@ static char *running_program(const struct profil_watch_image *image)
 static char *name_of(struct record *record, uint32_t index)
 {
 	const struct profil_watch_image *image = &record->images[index];
+	char **program = &record->programs[index];
 	struct object *exe;
-	char *name;
 
 	if (!index)
 		return strdup("[other programs]");
@@ -194,8 +208,10 @@ static char *name_of(struct record *record, uint32_t index)
 		exe = object_of(record, image->exe);
 		return exe ? strdup(exe->path) : NULL;
 	}
-	name = running_program(image);
-	return name ?: strndup(image->comm, sizeof(image->comm));
+	if (!*program)
+		*program = running_program(image);
+	return *program ? strdup(*program) :
+			  strndup(image->comm, sizeof(image->comm));
 }
 
 /* The image before, in this process or its parent; NULL if it is not known */
@@ -852,6 +868,9 @@ void record_free(struct record *record)
 	for (i = 0; i < record->nr_objects; i++)
 		object_free(&record->objects[i]);
 	free(record->objects);
+	for (i = 0; i < record->nr_images; i++)
+		free(record->programs[i]);
+	free(record->programs);
 	free(record->images);
 	free(record->images_before);
 	buckets_free(&record->buckets);

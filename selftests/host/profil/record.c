@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "profil/names.h"
@@ -595,6 +596,34 @@ TEST_F(record, waits_of_a_flat_table)
 	exec = &refresh(self)->execs[0];
 	EXPECT_STREQ("[blocked] [unknown] 2;[blocked] read 6;", waits_of(exec));
 	EXPECT_EQ(0, exec->nr_nodes);
+}
+
+/* Others of its processes may go on, and would be another program in the next view. */
+TEST_F(record, what_ran_already_keeps_its_name)
+{
+	uint32_t image = table_image(&self->table, "cat");
+	char path[PATH_MAX] = "";
+	int input[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(input));
+	pid = fork();
+	if (!pid) {
+		dup2(input[0], STDIN_FILENO);
+		close(input[1]);
+		execlp("cat", "cat", NULL);
+		_exit(1);
+	}
+	self->table.images[image].pid = pid;
+	do {
+		self->table.images[image].unresolved++;
+		snprintf(path, sizeof(path), "%s", refresh(self)->execs[0].name);
+	} while (!strcmp(path, "cat") && !waitpid(pid, NULL, WNOHANG));
+	EXPECT_STREQ("/cat", strrchr(path, '/') ?: "");
+	close(input[1]);
+	waitpid(pid, NULL, 0);
+	self->table.images[image].unresolved++;
+	EXPECT_STREQ(path, refresh(self)->execs[0].name);
 }
 
 /* Waits that end while the table is read: as a_tick_in_the_kernel_between_both */
