@@ -865,6 +865,8 @@ void record_free(struct record *record)
 {
 	uint32_t i;
 
+	if (!record)
+		return;
 	for (i = 0; i < record->nr_objects; i++)
 		object_free(&record->objects[i]);
 	free(record->objects);

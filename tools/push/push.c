@@ -131,8 +131,7 @@ static struct segment *read_table(struct session *session)
 	if (!record_add(push.record, &segment->prf))
 		return segment;
 failed:
-	if (segment)
-		segment_put(segment);
+	segment_put(segment);
 	return NULL;
 }
 
@@ -159,8 +158,7 @@ static int add_segment(struct session *session, struct segment *segment,
 {
 	int failed = segment ? name_segment(session, segment, limits) : -1;
 
-	if (segment)
-		segment_put(segment);
+	segment_put(segment);
 	return failed;
 }
 
@@ -395,8 +393,7 @@ static void close_all(void)
 	spool_close();
 	window_close(&push.window);
 	code_forget();
-	if (push.record)
-		record_free(push.record);
+	record_free(push.record);
 }
 
 /**

@@ -19,10 +19,10 @@ struct segment *segment_new(void)
 	return segment;
 }
 
-/** segment_put() - free a segment if nobody else uses it */
+/** segment_put() - free a segment, which may be NULL, if nobody else uses it */
 void segment_put(struct segment *segment)
 {
-	if (--segment->users)
+	if (!segment || --segment->users)
 		return;
 	code_put(segment->files);
 	prf_free(&segment->prf);
