@@ -529,15 +529,9 @@ static bool has_changed(const struct session *session,
 			const struct mapped *file, const char *path)
 {
 	int64_t since_ns = file->first_ns - session->start_ns;
-	int fd = process_find(file->seen.pid, path, 0);
-	struct stat now;
-	bool changed;
 
-	changed = !fstat(fd, &now) && file_changed_ns(&now) >
+	return process_changed_ns(file->seen.pid, path) >
 		session->start_unix_ns + since_ns;
-	if (fd >= 0)
-		close(fd);
-	return changed;
 }
 
 static int open_object(const struct perf *perf, uint32_t index)

@@ -101,6 +101,27 @@ int process_find(pid_t pid, const char *path, int flags)
 }
 
 /**
+ * process_changed_ns() - time of the last change of a file of a process
+ * @pid: as for process_find()
+ * @path: as for process_find()
+ *
+ * Return: the time, since the epoch; 0 if the file is not there.
+ */
+uint64_t process_changed_ns(pid_t pid, const char *path)
+{
+	int fd = process_find(pid, path, 0);
+	uint64_t changed_ns = 0;
+	struct stat now;
+
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &now))
+		changed_ns = file_changed_ns(&now);
+	close(fd);
+	return changed_ns;
+}
+
+/**
  * unrooted_path() - path of a file in the mount namespace of a process
  * @pid: the process; if it has ended, its root directory is unknown
  * @path: path below the root directory of the process, which see chroot(2)
@@ -335,18 +356,14 @@ bool object_has_changed(const struct object *object,
 			const struct profil_watch_object *seen,
 			uint64_t start_ns)
 {
-	bool is_other, has_changed;
-	struct stat now;
+	uint64_t changed_ns;
+	bool is_other;
 	int fd;
 
 	if (!object->changed_ns || object->build_id_len)
 		return false;
-	fd = process_find(seen->pid, object->path, 0);
-	has_changed = !fstat(fd, &now) &&
-		file_changed_ns(&now) != object->changed_ns;
-	if (fd >= 0)
-		close(fd);
-	if (!has_changed)
+	changed_ns = process_changed_ns(seen->pid, object->path);
+	if (!changed_ns || changed_ns == object->changed_ns)
 		return false;
 	fd = object_open(seen, object->path, start_ns, &is_other);
 	if (fd < 0)
