@@ -110,27 +110,36 @@ TEST_F(processors, that_go_and_come_lose_no_ticks)
 	});
 }
 
+/* Stop a profile after half a second; whether it covers that. @zero: its beginning */
+static bool covers_half_a_second(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(processors) *self,
+				 const struct moment *zero)
+{
+	struct moment from = moment_now(), to, stop;
+
+	usleep(500000);
+	to = moment_now();
+	stop = moment_stop();
+	join_threads(_metadata, self);
+	EXPECT_TICKS(zero, &stop);
+	TH_LOG("processors used: %.2f", 1.0 * (to.cpu_ns - from.cpu_ns) /
+	       (to.time_ns - from.time_ns));
+	return IS_COVERED(&from, &to, PART);
+}
+
 /* The CPU comes online long after the profile has started. */
 TEST_F(processors, that_come_later_count)
 {
 	static uint32_t counter;
 	const struct profil_region all = overflow_bin(&counter, 4);
-	struct moment zero, from, to, stop;
+	struct moment zero;
 
-	RUN_UNTIL(IS_COVERED(&from, &to, PART), {
+	RUN_UNTIL(covers_half_a_second(_metadata, self, &zero), {
 		ASSERT_EQ(1, pwrite(self->fd, "0", 1, 0));
 		zero = moment_zero();
 		ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 		start_threads(_metadata, self);
 		ASSERT_EQ(1, pwrite(self->fd, "1", 1, 0));
-		from = moment_now();
-		usleep(500000);
-		to = moment_now();
-		stop = moment_stop();
-		join_threads(_metadata, self);
-		EXPECT_TICKS(&zero, &stop);
-		TH_LOG("processors used: %.2f", 1.0 * (to.cpu_ns - from.cpu_ns) /
-		       (to.time_ns - from.time_ns));
 	});
 }
 
@@ -142,9 +151,9 @@ TEST_F(processors, that_went_while_nobody_ticked)
 {
 	static uint32_t counter;
 	const struct profil_region all = overflow_bin(&counter, 4);
-	struct moment zero, from, to, stop;
+	struct moment zero;
 
-	RUN_UNTIL(IS_COVERED(&from, &to, PART), {
+	RUN_UNTIL(covers_half_a_second(_metadata, self, &zero), {
 		ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 		ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
 		ASSERT_EQ(1, pwrite(self->fd, "0", 1, 0));
@@ -153,12 +162,6 @@ TEST_F(processors, that_went_while_nobody_ticked)
 		zero = moment_zero();
 		ASSERT_EQ(0, set_regions(&all, 1, 4, MS, 0));
 		start_threads(_metadata, self);
-		from = moment_now();
-		usleep(500000);
-		to = moment_now();
-		stop = moment_stop();
-		join_threads(_metadata, self);
-		EXPECT_TICKS(&zero, &stop);
 	});
 }
 

@@ -834,7 +834,8 @@ TEST_F(group, that_leaves_without_room_for_its_program)
 
 /*
  * There is room for one thread: when it has ended, another one that runs already gets
- * its place when its process is moved, and a tick comes before its CPU is told.
+ * its place when its process is moved, and a tick comes before its CPU is
+ * refreshed.
  */
 TEST_F(group, whose_thread_is_followed_while_it_runs)
 {
