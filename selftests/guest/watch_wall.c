@@ -864,7 +864,7 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 		EXPECT_EQ(1, watch_status(&self->watch).unfollowed_threads);
 		child_go(&self->child);
 		child_kill(&first);
-		sleep_ns(50 * MS);
+		EXPECT_SOON(self, !self->status.threads);
 		EXPECT_EQ(0, move(self->child.pid, CGROUP "/other/cgroup.procs"));
 		self->status = watch_stop(&self->watch);
 		EXPECT_EQ(1, self->status.unfollowed_threads);
