@@ -22,9 +22,9 @@
 /* Number of ticks that shows that a region counts. */
 #define ENOUGH	5
 
-/* Define a function in its own section, whose ends the linker names. */
+/* Define a function in its own section, whose start the linker names. */
 #define PIECE(name) \
-	extern const char __start_text_##name[], __stop_text_##name[]; \
+	extern const char __start_text_##name[]; \
 	__attribute__((noinline, section("text_" #name))) \
 	static void spin_##name(void) \
 	{ \
@@ -33,7 +33,7 @@
 			; \
 	}
 
-#define TEXT(name)	spin_##name, __start_text_##name, __stop_text_##name
+#define TEXT(name)	spin_##name, __start_text_##name
 
 PIECE(good)
 PIECE(full)
@@ -43,60 +43,10 @@ PIECE(truncated)
 PIECE(disabled)
 PIECE(empty)
 
-static void *map(int protection)
+static void fail(const char *what)
 {
-	void *page = mmap(NULL, SIZE, protection, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
-
-	if (page == MAP_FAILED) {
-		perror("mmap");
-		exit(1);
-	}
-	return page;
-}
-
-static void *good_memory(void)
-{
-	return map(PROT_READ | PROT_WRITE);
-}
-
-static void *full_counters(void)
-{
-	return memset(good_memory(), 0xff, SIZE);
-}
-
-static void *readonly_memory(void)
-{
-	return map(PROT_READ);
-}
-
-/*
- * Unmapped only after all others are mapped, or one of them could get its
- * address.
- */
-static void *doomed;
-
-static void *doomed_memory(void)
-{
-	doomed = good_memory();
-	return doomed;
-}
-
-static void *truncated_file(void)
-{
-	int fd = memfd_create("counters", MFD_CLOEXEC);
-	void *page;
-
-	if (fd < 0 || ftruncate(fd, SIZE)) {
-		perror("memfd_create");
-		exit(1);
-	}
-	page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED || ftruncate(fd, 0)) {
-		perror("mmap");
-		exit(1);
-	}
-	return page;
+	perror(what);
+	exit(1);
 }
 
 /**
@@ -104,54 +54,71 @@ static void *truncated_file(void)
  * @name: name of the region
  * @spin: function that spends time in the region
  * @start: start of its text
- * @end: end of its text
- * @counters: function that creates its counters
  * @size: size of the counters, in bytes
  * @scale: scale of the region
  */
 struct kind {
 	const char *name;
 	void (*spin)(void);
-	const char *start, *end;
-	void *(*counters)(void);
+	const char *start;
 	size_t size;
 	unsigned long scale;
 };
 
-static const struct kind kinds[] = {
-	{ "good", TEXT(good), good_memory, SIZE, 65536 },
-	{ "full", TEXT(full), full_counters, SIZE, 65536 },
-	{ "readonly", TEXT(readonly), readonly_memory, SIZE, 65536 },
-	{ "unmapped", TEXT(unmapped), doomed_memory, SIZE, 65536 },
-	{ "truncated", TEXT(truncated), truncated_file, SIZE, 65536 },
-	{ "disabled", TEXT(disabled), good_memory, SIZE, 0 },
-	{ "empty", TEXT(empty), good_memory, 1, 65536 },
+enum { GOOD, FULL, READONLY, UNMAPPED, TRUNCATED, DISABLED, EMPTY, NR };
+
+static const struct kind kinds[NR] = {
+	[GOOD] = { "good", TEXT(good), SIZE, 65536 },
+	[FULL] = { "full", TEXT(full), SIZE, 65536 },
+	[READONLY] = { "readonly", TEXT(readonly), SIZE, 65536 },
+	[UNMAPPED] = { "unmapped", TEXT(unmapped), SIZE, 65536 },
+	[TRUNCATED] = { "truncated", TEXT(truncated), SIZE, 65536 },
+	[DISABLED] = { "disabled", TEXT(disabled), SIZE, 0 },
+	[EMPTY] = { "empty", TEXT(empty), 1, 65536 },
 };
 
-#define NR	(sizeof(kinds) / sizeof(kinds[0]))
+/* A page for counters, in a file of its own. */
+static void *map_file(int *file)
+{
+	void *page;
 
-static int start(void)
+	*file = memfd_create("counters", MFD_CLOEXEC);
+	if (*file < 0 || ftruncate(*file, SIZE))
+		fail("memfd_create");
+	page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+	if (page == MAP_FAILED)
+		fail("mmap");
+	return page;
+}
+
+/* The counters go bad after the start: nothing else is mapped in their place. */
+static void start(void)
 {
 	struct prof regions[NR];
+	int files[NR];
 	size_t i;
 
 	for (i = 0; i < NR; i++) {
-		regions[i].pr_base = kinds[i].counters();
+		regions[i].pr_base = map_file(&files[i]);
 		regions[i].pr_size = kinds[i].size;
 		regions[i].pr_off = (size_t)kinds[i].start;
 		regions[i].pr_scale = kinds[i].scale;
 	}
-	return sprofil(regions, NR, NULL, PROF_USHORT);
+	if (sprofil(regions, NR, NULL, PROF_USHORT))
+		fail("sprofil (if there is no device: modprobe profil)");
+	memset(regions[FULL].pr_base, 0xff, SIZE);
+	if (mprotect(regions[READONLY].pr_base, SIZE, PROT_READ) ||
+	    munmap(regions[UNMAPPED].pr_base, SIZE) ||
+	    ftruncate(files[TRUNCATED], 0))
+		fail("counters");
 }
 
 static void read_status(struct profil_status *status,
 			struct profil_region_status *regions)
 {
 	status->size = sizeof(*status);
-	if (profil_status(status, regions, NR)) {
-		perror("profil_status");
-		exit(1);
-	}
+	if (profil_status(status, regions, NR))
+		fail("profil_status");
 }
 
 /* Run until the region has counted, is off, or evidently gets no ticks. */
@@ -168,27 +135,27 @@ static void spend(size_t i)
 		 regions[i].counted + regions[i].clipped < ENOUGH);
 }
 
+static void print_number(const char *what, uint64_t number)
+{
+	printf("%s: %" PRIu64 "\n", what, number);
+}
+
 static void print_profile(const struct profil_status *status)
 {
+	const struct profil_counts *counts = &status->counts;
+
 	printf("profile: %s\n", profil_state_string(status->state));
 	printf("period: %.6f ms of CPU time\n", status->period_ns / 1e6);
 	printf("covered: %.6f ms of CPU time\n", status->cpu_time_ns / 1e6);
-	printf("ticks: %" PRIu64 "\n", (uint64_t)status->counts.ticks);
-	printf("  counted: %" PRIu64 "\n", (uint64_t)status->counts.counted);
-	printf("  clipped, the counter was full: %" PRIu64 "\n",
-	       (uint64_t)status->counts.clipped);
-	printf("  outside of all regions: %" PRIu64 "\n",
-	       (uint64_t)status->counts.outside);
-	printf("  lost, the counter could not be written: %" PRIu64 "\n",
-	       (uint64_t)status->counts.lost);
-	printf("  left out, in kernel mode: %" PRIu64 "\n",
-	       (uint64_t)status->counts.left_out);
-	printf("ticks in kernel mode, among all these: %" PRIu64 "\n",
-	       (uint64_t)status->counts.kernel);
-	printf("ticks on their way, not among these: %" PRIu64 "\n",
-	       (uint64_t)status->pending);
-	printf("children without a profile: %" PRIu64 "\n",
-	       (uint64_t)status->unfollowed);
+	print_number("ticks", counts->ticks);
+	print_number("  counted", counts->counted);
+	print_number("  clipped, the counter was full", counts->clipped);
+	print_number("  outside of all regions", counts->outside);
+	print_number("  lost, the counter could not be written", counts->lost);
+	print_number("  left out, in kernel mode", counts->left_out);
+	print_number("ticks in kernel mode, among all these", counts->kernel);
+	print_number("ticks on their way, not among these", status->pending);
+	print_number("children without a profile", status->unfollowed);
 }
 
 static void print_region(const char *name,
@@ -226,11 +193,7 @@ int main(void)
 	struct profil_status status;
 	size_t i;
 
-	if (start()) {
-		perror("sprofil (if there is no device: modprobe profil)");
-		return 1;
-	}
-	munmap(doomed, SIZE);
+	start();
 	for (i = 0; i < NR; i++)
 		spend(i);
 	read_status(&status, regions);
