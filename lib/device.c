@@ -123,8 +123,8 @@ int profil_start(struct profil_set *set)
  * A profile keeps the module loaded, so without a device there is none but the
  * one that is counted in user space.
  *
- * Return: 0, or -1 with errno. If there was no profile 0, and all of @last but
- * its size is zero.
+ * Return: 0, or -1 with errno. If there was no profile 0, and the numbers in @last
+ * are zero.
  */
 int profil_end(struct profil_status *last)
 {

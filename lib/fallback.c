@@ -339,12 +339,6 @@ fallback_region_status(const struct fallback_profile *profile, u32 region,
 	};
 }
 
-static void fallback_clear(struct profil_status *status)
-{
-	memset(&status->state, 0,
-	       sizeof(*status) - offsetof(struct profil_status, state));
-}
-
 static int fallback_report(const struct fallback_profile *profile,
 			   struct profil_status *status, bool stop)
 {
@@ -355,7 +349,6 @@ static int fallback_report(const struct fallback_profile *profile,
 
 	fallback_clock_read(profile, &time,
 			    stop ? (uintptr_t)fallback_report : 0);
-	memset(counts, 0, sizeof(*counts));
 	for (i = 0; i < profile->map.nr_regions; i++) {
 		struct profil_region_status region =
 			fallback_region_status(profile, i, counts);
@@ -376,7 +369,6 @@ static int fallback_report(const struct fallback_profile *profile,
 	status->period_ns = profile->period_ns;
 	status->cpu_time_ns = time.covered_ns;
 	status->pending = time.due;
-	status->unfollowed = 0;
 	status->nr_regions = profile->map.nr_regions;
 	return err;
 }
@@ -412,16 +404,15 @@ static int fallback_take_status(struct profil_status *status, bool stop)
 	sigset_t mask;
 	int err = 0;
 
-	if (!fallback_is_on()) {
-		fallback_clear(status);
+	memset(&status->state, 0, offsetof(struct profil_status, regions) -
+				  offsetof(struct profil_status, state));
+	status->nr_regions = 0;
+	if (!fallback_is_on())
 		return 0;
-	}
 	if (!fallback_lock(&mask))
 		return -ENOMEM;
 	if (fallback_current)
 		err = fallback_report(fallback_current, status, stop);
-	else
-		fallback_clear(status);
 	if (stop && fallback_current) {
 		/* The ticks that are due now will never be counted */
 		status->counts.lost += status->pending;

@@ -221,8 +221,7 @@ int profil_set(struct profil_set *set);
 
 /**
  * profil_stop() - stop the profile, and read its last stats
- * @last: receives the stats, or NULL; if there was no profile, all of it but
- *	size becomes zero
+ * @last: receives the stats, or NULL; if there was no profile, they are zero
  * @regions: receives the stats of each region, or NULL; ignored if @last is
  *	NULL
  * @max: number of elements of @regions

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -184,6 +185,23 @@ TEST(ticks_are_due_and_all_accounted_for)
 	EXPECT_EQ(last.counts.ticks, sum(&last.counts));
 	EXPECT_EQ(last.counts.counted, counters[0]);
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now(NULL).state);
+}
+
+/* As the device: ioctl.device.stop_without_a_profile_gives_zeros */
+TEST(stop_without_a_profile_gives_zeros)
+{
+	struct profil_region_status untouched = { .counted = 5 };
+	struct profil_status last, zeros = {
+		.size = sizeof(zeros),
+		.regions = (uintptr_t)&untouched,
+		.max_regions = 1,
+	};
+
+	memset(&last, 0xee, sizeof(last));
+	last.size = sizeof(last);
+	EXPECT_EQ(0, profil_stop(&last, &untouched, 1));
+	EXPECT_EQ(0, memcmp(&zeros, &last, sizeof(last)));
+	EXPECT_EQ(5, untouched.counted);
 }
 
 /* --- user mode, the kernel and the vDSO */
