@@ -323,11 +323,6 @@ static int fallback_timer_set(int timer, u64 ns, u32 period_ns)
 		       NULL) ? -errno : 0;
 }
 
-static void fallback_timer_delete(int timer)
-{
-	syscall(SYS_timer_delete, timer);
-}
-
 /* --- threads */
 
 static struct fallback_thread *fallback_slot(struct fallback_thread *threads,
@@ -456,7 +451,7 @@ static void fallback_thread_close(struct fallback_thread *thread)
 {
 	fallback_perf_stop(&thread->perf);
 	fallback_perf_close(&thread->perf);
-	fallback_timer_delete(thread->timer);
+	syscall(SYS_timer_delete, thread->timer);
 }
 
 /* Give a thread its timer. Its schedule began @past_ns ago. */
@@ -807,7 +802,7 @@ static void fallback_clock_end(struct fallback_clock *clock)
 	u32 i;
 
 	clock->runs = false;
-	fallback_timer_delete(clock->scout);
+	syscall(SYS_timer_delete, clock->scout);
 	for (i = 0; fallback_threads && i <= fallback_mask; i++)
 		if (fallback_threads[i].tid)
 			fallback_thread_close(&fallback_threads[i]);
