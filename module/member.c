@@ -272,15 +272,19 @@ static bool profil_is_target(const struct profil_watcher *watcher,
 	return profil_can_name(watcher, task);
 }
 
-static bool profil_belongs(struct profil_watcher *watcher,
+static bool profil_belongs(const struct profil_watcher *watcher,
 			   struct task_struct *task)
 {
-	if (!profil_is_target(watcher, task))
-		return false;
-	if (profil_may_inspect(watcher, task))
-		return true;
-	atomic64_inc(&watcher->withheld);
-	return false;
+	return profil_is_target(watcher, task) &&
+	       profil_may_inspect(watcher, task);
+}
+
+/* A process does not belong to a watch: count it if it is a target. */
+static void profil_withhold(struct profil_watcher *watcher,
+			    struct task_struct *task)
+{
+	if (profil_is_target(watcher, task))
+		atomic64_inc(&watcher->withheld);
 }
 
 /*
@@ -288,19 +292,24 @@ static bool profil_belongs(struct profil_watcher *watcher,
  * @bprm: the program that it executes, or NULL
  * @parent: the image that it has, or that of its parent; or 0
  *
+ * Not inline, so that a test can count its calls.
+ *
  * Context: under rcu_read_lock(), profil_member_lock held.
  * Return: has its image changed?
  */
-static bool profil_wide_update(struct profil_watcher *watcher,
-			       struct task_struct *task,
-			       const struct linux_binprm *bprm, u32 parent)
+static noinline bool profil_wide_update(struct profil_watcher *watcher,
+					struct task_struct *task,
+					const struct linux_binprm *bprm,
+					u32 parent)
 {
 	struct profil_member *member = profil_member_find(watcher, task->signal);
 	bool is_new = !member;
 	u32 image, exe;
 
-	if (!profil_belongs(watcher, task))
+	if (!profil_belongs(watcher, task)) {
+		profil_withhold(watcher, task);
 		return member && profil_member_leave(member, task);
+	}
 	if (is_new)
 		member = profil_member_new(watcher, task);
 	else if (member->image == PROFIL_MEMBER_OFF &&
@@ -323,7 +332,10 @@ static bool profil_wide_update(struct profil_watcher *watcher,
 
 /*
  * Is a process in a watch, or is there one of many processes that @child may join?
- * One in a bucket with members of others takes no lock.
+ * For all others no lock is taken, however many watch them: the forks and execs of
+ * the whole machine would wait for each other.
+ *
+ * Context: as profil_may_inspect() for @child.
  */
 static bool profil_is_wanted(struct task_struct *task,
 			     struct task_struct *child)
@@ -334,7 +346,10 @@ static bool profil_is_wanted(struct task_struct *task,
 	rcu_read_lock();
 	wanted = profil_member_first(task->signal);
 	list_for_each_entry_rcu(watcher, &profil_wide, wide)
-		wanted = wanted || profil_is_target(watcher, child);
+		wanted = wanted || profil_belongs(watcher, child);
+	if (!wanted)
+		list_for_each_entry_rcu(watcher, &profil_wide, wide)
+			profil_withhold(watcher, child);
 	rcu_read_unlock();
 	return wanted;
 }

@@ -3,9 +3,9 @@
  * watch_quiet.c - what the module does not do to others
  *
  * Counts calls of functions of the kernel by probes of its own event tracer:
- * a table that is full takes no lock in each tick, a profile alone makes moves
- * between cgroups and forks no dearer, and a watch of an ordinary user is no
- * denial for the audit log.
+ * a table that is full takes no lock in each tick, nor does a fork where another
+ * user watches, a profile alone makes moves between cgroups and forks no dearer,
+ * and a watch of an ordinary user is no denial for the audit log.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -221,6 +222,65 @@ TEST(a_table_full_of_objects_takes_no_lock)
 	EXPECT_LT(0, calls);
 	EXPECT_GE(2 * ROOM, calls);
 	EXPECT_EQ(0, umount2(PLACE, MNT_DETACH));
+}
+
+/* --- forks of others */
+
+#define NR_FORKS	20
+
+static int fork_some(void)
+{
+	for (int i = 0; i < NR_FORKS; i++) {
+		pid_t child = fork_child();
+
+		if (!child)
+			_exit(0);
+		if (wait_child(child))
+			return 1;
+	}
+	return 0;
+}
+
+/* Fork, after others have. @cgroups: descriptor of the root cgroup */
+static int watch_all(void *cgroups)
+{
+	struct profil_watch request =
+		watch_request(PROFIL_WATCH_CGROUP, (intptr_t)cgroups, 0);
+	struct profil_watch_status before, after;
+	struct watch watch;
+
+	if (become(ALICE) || prctl(PR_SET_DUMPABLE, 1) ||
+	    watch_begin(&watch, &request))
+		return 255;
+	before = watch_status(&watch);
+	raise(SIGSTOP);
+	after = watch_status(&watch);
+	if (after.withheld - before.withheld < NR_FORKS)
+		return 1;
+	raise(SIGSTOP);
+	return fork_some();
+}
+
+/* A watch of the root cgroup counts them, but they wait for no lock. */
+TEST(forks_of_others_take_no_lock)
+{
+	int cgroups = open(CGROUPS, O_RDONLY | O_CLOEXEC);
+	struct child child = child_begin(watch_all, (void *)(intptr_t)cgroups);
+
+	child_go(&child);
+	ASSERT_EQ(0, child_wait_stopped(&child));
+	ASSERT_EQ(0, count_calls("profil:profil_wide_update", "", NULL));
+	EXPECT_EQ(0, fork_some());
+	EXPECT_EQ(0, end_counting());
+	EXPECT_EQ(0, kill(child.pid, SIGCONT));
+	ASSERT_EQ(0, child_wait_stopped(&child));
+
+	/* Those of its own user do, and the probe sees that. */
+	ASSERT_EQ(0, count_calls("profil:profil_wide_update", "", NULL));
+	EXPECT_EQ(0, kill(child.pid, SIGCONT));
+	EXPECT_EQ(0, child_end(&child));
+	EXPECT_LE(NR_FORKS, end_counting());
+	EXPECT_EQ(0, close(cgroups));
 }
 
 /* --- the audit log */
