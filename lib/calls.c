@@ -3,7 +3,8 @@
  * calls.c - profil() and sprofil(), and the variants of each system
  *
  * Entry points only: each selects a behaviour, see behaviour.c. profil.h
- * documents those with the name of a system.
+ * documents those with the name of a system. In libprofil-preload.so, those of
+ * preload.c take the place of profil() and sprofil(), which are weak for that.
  *
  * Must not include <unistd.h>: there the C library declares the buffer as
  * nonnull, and the compiler would drop checks for NULL.
@@ -30,8 +31,9 @@
  * EAGAIN: the user has as many profiles as max_profiles of the module allows.
  * ENOMEM: out of memory.
  */
-PROFIL_PUBLIC int profil(unsigned short *buffer, size_t size, size_t offset,
-			 unsigned int scale)
+PROFIL_PUBLIC __attribute__((weak))
+int profil(unsigned short *buffer, size_t size, size_t offset,
+	   unsigned int scale)
 {
 	return profil_by(&profil_behaviours[PROFIL_DEFAULT], buffer, size,
 			 offset, scale);
@@ -89,8 +91,9 @@ PROFIL_PUBLIC int profil_linux099(unsigned short *buffer, size_t size,
  * EAGAIN: the user has as many profiles as max_profiles of the module allows.
  * ENOMEM: out of memory.
  */
-PROFIL_PUBLIC int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
-			  unsigned int flags)
+PROFIL_PUBLIC __attribute__((weak))
+int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,
+	    unsigned int flags)
 {
 	return sprofil_by(&profil_behaviours[PROFIL_DEFAULT], profp, profcnt,
 			  tvp, flags);

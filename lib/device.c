@@ -2,13 +2,14 @@
 /*
  * device.c - requests to the device, or to user space in its place
  *
- * Keeps nothing between calls: no descriptor that the program could close or
- * inherit by accident, no memory, no lock. This is possible because a profile
- * belongs to the address space, not to the descriptor. A watch does belong to
- * its descriptor, which is the caller's; see watch.c.
+ * Keeps no descriptor between calls that the program could close or inherit by
+ * accident, no memory, no lock. This is possible because a profile belongs to the
+ * address space, not to the descriptor. A watch does belong to its descriptor,
+ * which is the caller's; see watch.c.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -40,11 +41,21 @@ void profil_close(int fd)
 	errno = error;
 }
 
+/*
+ * The kernel counts for this process, which fork() inherits, too. The device may
+ * have become out of reach since: the program has given up rights, or its root.
+ */
+static atomic_bool profil_is_in_kernel;
+
 /* Make a request and close the device. */
 static int profil_request(int fd, unsigned long request, void *argument)
 {
 	int result = ioctl(fd, request, argument);
 
+	if (!result && request == PROFIL_IOC_SET)
+		profil_is_in_kernel = true;
+	if (!result && request == PROFIL_IOC_STOP)
+		profil_is_in_kernel = false;
 	profil_close(fd);
 	return result;
 }
@@ -73,14 +84,24 @@ int profil_device(unsigned long request, void *argument)
  */
 static bool profil_is_missing(void)
 {
-	return errno == ENOENT || errno == ENODEV || errno == ENXIO;
+	return !profil_is_in_kernel &&
+	       (errno == ENOENT || errno == ENODEV || errno == ENXIO);
 }
 
 /* After profil_open() failed: count in user space, or answer for that? */
 static bool profil_falls_back(void)
 {
-	return fallback_mode() != FALLBACK_NONE &&
+	return fallback_mode() != FALLBACK_NONE && !profil_is_in_kernel &&
 	       (profil_is_missing() || errno == EACCES || errno == EPERM);
+}
+
+/*
+ * Has a request ended the running profile, wherever that is counted? A buffer that
+ * is not writable does, too (4.4BSD).
+ */
+static bool profil_has_ended(int result, const struct profil_set *set)
+{
+	return !result || (errno == EFAULT && set->flags & PROFIL_SET_CHECK);
 }
 
 /**
@@ -101,7 +122,7 @@ int profil_start(struct profil_set *set)
 	fd = always ? -1 : profil_open();
 	if (fd >= 0) {
 		result = profil_request(fd, PROFIL_IOC_SET, set);
-		if (!result)
+		if (profil_has_ended(result, set))
 			fallback_off();
 		return result;
 	}
@@ -109,7 +130,8 @@ int profil_start(struct profil_set *set)
 		return -1;
 	errno = saved;
 	result = fallback_set(set);
-	if (!result && always) {
+	if (always && profil_has_ended(result, set)) {
+		saved = errno;
 		profil_device(PROFIL_IOC_STOP, NULL);
 		errno = saved;
 	}
@@ -120,8 +142,8 @@ int profil_start(struct profil_set *set)
  * profil_end() - stop the profile, if there is one
  * @last: receives the last status of the profile; may be NULL
  *
- * A profile keeps the module loaded, so without a device there is none but the
- * one that is counted in user space.
+ * Without a device there is none but the one that is counted in user space, unless
+ * the library has started one.
  *
  * Return: 0, or -1 with errno. If there was no profile 0, and the numbers in @last
  * are zero.

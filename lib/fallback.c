@@ -262,8 +262,8 @@ static int fallback_try(struct profil_set *set)
 	err = fallback_fill(profile, set);
 	if (!err)
 		err = fallback_check_timeval(set->timeval);
-	if (!err && !fallback_lock(&mask))
-		err = -ENOMEM;
+	if (!err)
+		err = fallback_lock(&mask);
 	if (err) {
 		fallback_free(profile);
 		return err;
@@ -290,7 +290,8 @@ static int fallback_return(int err, int saved)
  * @set: request, as the library makes it: valid but for what a caller of
  *	profil() or sprofil() can do wrong
  *
- * Return: 0, or -1 with errno. EBUSY: the program uses the signal itself.
+ * Return: 0, or -1 with errno. EBUSY: the program uses the signal itself, or the
+ * running profile is that of another process, whose memory this one shares.
  */
 int fallback_set(struct profil_set *set)
 {
@@ -305,16 +306,27 @@ bool fallback_is_on(void)
 	return __atomic_load_n(&fallback_current, __ATOMIC_ACQUIRE);
 }
 
+static int fallback_try_off(void)
+{
+	sigset_t mask;
+	int err;
+
+	if (!fallback_is_on())
+		return 0;
+	err = fallback_lock(&mask);
+	if (err)
+		return err;
+	fallback_end();
+	fallback_unlock(&mask);
+	return 0;
+}
+
 /* Stop the profile, if there is one. */
 void fallback_off(void)
 {
 	int error = errno;
-	sigset_t mask;
 
-	if (fallback_is_on() && fallback_lock(&mask)) {
-		fallback_end();
-		fallback_unlock(&mask);
-	}
+	fallback_try_off();
 	errno = error;
 }
 
@@ -402,15 +414,16 @@ static int fallback_check_size(const void *structure, u32 size, u32 least,
 static int fallback_take_status(struct profil_status *status, bool stop)
 {
 	sigset_t mask;
-	int err = 0;
+	int err;
 
 	memset(&status->state, 0, offsetof(struct profil_status, regions) -
 				  offsetof(struct profil_status, state));
 	status->nr_regions = 0;
 	if (!fallback_is_on())
 		return 0;
-	if (!fallback_lock(&mask))
-		return -ENOMEM;
+	err = fallback_lock(&mask);
+	if (err)
+		return err;
 	if (fallback_current)
 		err = fallback_report(fallback_current, status, stop);
 	if (stop && fallback_current) {
@@ -446,11 +459,8 @@ int fallback_stop(struct profil_status *last)
 {
 	int saved = errno;
 
-	if (!last) {
-		fallback_off();
-		return 0;
-	}
-	return fallback_return(fallback_read_status(last, true), saved);
+	return fallback_return(last ? fallback_read_status(last, true) :
+				      fallback_try_off(), saved);
 }
 
 /* PROFIL_IOC_STATUS in user space. */

@@ -18,7 +18,6 @@
  * does no harm.
  */
 #define _GNU_SOURCE 1
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -105,10 +104,27 @@ struct fallback_thread {
 };
 
 /**
+ * struct fallback_entry - an entry of a directory, as getdents64(2) has it
+ * @inode: not used
+ * @offset: not used
+ * @bytes: its size
+ * @type: not used
+ * @name: its name
+ */
+struct fallback_entry {
+	u64 inode;
+	s64 offset;
+	u16 bytes;
+	u8 type;
+	char name[];
+};
+
+/**
  * struct fallback_clock - all that changes; cleared at fork
  * @lock: the holder's number, as FUTEX_LOCK_PI has it: a handler may have to
  *	wait for a thread of lower priority
- * @runs: the timers of this process have been made
+ * @runs: the timers of process @pid have been made
+ * @pid: by vfork() or CLONE_VM another one may have this memory, too
  * @which: CPUCLOCK_USER or CPUCLOCK_ALL
  * @secret: of the schedules
  * @scout: timer that looks for new threads
@@ -125,6 +141,7 @@ struct fallback_thread {
 struct fallback_clock {
 	u32 lock;
 	bool runs;
+	pid_t pid;
 	u32 which;
 	u64 secret[2];
 	int scout;
@@ -213,22 +230,27 @@ static int fallback_clock_begin(struct fallback_clock *clock,
  *
  * A forked child that inherited a profile begins to count here.
  *
- * Return: false, and nothing has changed, if there is no memory.
+ * Return: 0; or an error, and nothing has changed: -ENOMEM, or -EBUSY if the
+ * profile is that of another process, whose memory this one shares.
  */
-bool fallback_lock(sigset_t *mask)
+int fallback_lock(sigset_t *mask)
 {
 	struct fallback_clock *clock = fallback_clock_get();
 	static const u64 all = ~0ULL;
 
 	if (!clock)
-		return false;
+		return -ENOMEM;
 	memset(mask, 0, sizeof(*mask));
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all));
 	fallback_acquire(clock);
+	if (clock->runs && clock->pid != getpid()) {
+		fallback_unlock(mask);
+		return -EBUSY;
+	}
 	fallback_set_own(FALLBACK_OWN_CLOCK, clock, sizeof(*clock));
 	if (fallback_current && !clock->runs)
 		fallback_clock_begin(clock, fallback_current);
-	return true;
+	return 0;
 }
 
 /* Release the lock, and restore the signal mask. */
@@ -247,7 +269,7 @@ static void fallback_child(void)
 	int error = errno;
 	sigset_t mask;
 
-	if (fallback_current && fallback_lock(&mask))
+	if (fallback_current && !fallback_lock(&mask))
 		fallback_unlock(&mask);
 	errno = error;
 }
@@ -619,12 +641,13 @@ static void fallback_scan(struct fallback_clock *clock, u32 period_ns)
 	while ((bytes = syscall(SYS_getdents64, fd, clock->entries,
 				sizeof(clock->entries))) > 0) {
 		for (at = 0; at < bytes;) {
-			struct dirent64 *entry = (void *)(clock->entries + at);
-			pid_t tid = atoi(entry->d_name);
+			struct fallback_entry *entry =
+				(void *)(clock->entries + at);
+			pid_t tid = atoi(entry->name);
 
 			if (tid > 0)
 				fallback_found(clock, tid, past_ns, period_ns);
-			at += entry->d_reclen;
+			at += entry->bytes;
 		}
 	}
 	syscall(SYS_close, fd);
@@ -862,6 +885,7 @@ static int fallback_clock_begin(struct fallback_clock *clock,
 		return clock->scout;
 	}
 	clock->runs = true;
+	clock->pid = getpid();
 	fallback_scan(clock, profile->period_ns);
 	if (!fallback_find(gettid()))
 		err = fallback_register(clock, gettid(), 0, profile->period_ns);

@@ -137,7 +137,7 @@ struct fallback_time {
 	u64 due;
 };
 
-bool fallback_lock(sigset_t *mask);
+int fallback_lock(sigset_t *mask);
 void fallback_unlock(const sigset_t *mask);
 int fallback_clock_start(const struct fallback_profile *profile);
 void fallback_clock_stop(void);

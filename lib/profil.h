@@ -23,17 +23,18 @@
  *		perror("profil_status");
  *
  * Every function may be called from a signal handler and by several threads at
- * a time, and none is a cancellation point. Every call opens PROFIL_DEVICE,
- * makes one request and closes it again; only a watch has a descriptor, which
- * profil_watch_open() returns. So besides the errors of each function there are
- * those of open(2): ENOENT, ENODEV or ENXIO where the kernel has no such
- * device, EACCES, EMFILE, ENFILE; and EINTR after a fatal signal. A successful
- * call does not change errno.
+ * a time, and none is a cancellation point. Calls for the caller's own profile
+ * open PROFIL_DEVICE, unless that profile is counted in user space, make one
+ * request and close it again; a watch has a descriptor, which profil_watch_open()
+ * returns. So besides the errors of each function there are those of open(2):
+ * ENOENT, ENODEV or ENXIO where the kernel has no such device, EACCES, EMFILE,
+ * ENFILE; and EINTR after a fatal signal. A successful call does not change errno.
  *
  * Where the device cannot be opened profil(), sprofil() and the functions with
  * a system's name count in user space, unless PROFIL_FALLBACK=none is in the
  * environment; see libprofil_fallback(7). Their errors are then EBUSY, if the
- * program handles SIGURG itself, and EAGAIN, if the user has no timer left.
+ * program handles SIGURG itself, or if the process shares the memory of another
+ * one that is profiled so, and EAGAIN, if the user has no timer left.
  */
 #ifndef LIBPROFIL_H
 #define LIBPROFIL_H
@@ -230,7 +231,8 @@ int profil_set(struct profil_set *set);
  *
  * Return: 0, also if there was no profile or there is no device, or -1 with
  * errno. EINVAL: the size of @last is not set. E2BIG: it is too large. EFAULT:
- * @last or @regions is not writable. ENOMEM: no memory.
+ * @regions is not writable. ENOMEM: no memory. The error of open(2), also ENOENT:
+ * the profile goes on, and the program can open the device no longer.
  */
 int profil_stop(struct profil_status *last,
 		struct profil_region_status *regions, unsigned int max);
@@ -243,8 +245,7 @@ int profil_stop(struct profil_status *last,
  *	of regions, of which at most @max have been written
  *
  * Return: 0, or -1 with errno. EINVAL: the size of @status is not set. E2BIG:
- * it is too large. EFAULT: @status or @regions is not writable. ENOMEM: no
- * memory.
+ * it is too large. EFAULT: @regions is not writable. ENOMEM: no memory.
  */
 int profil_status(struct profil_status *status,
 		  struct profil_region_status *regions, unsigned int max);

@@ -3,8 +3,8 @@
  * lifecycle.c - the life of a profile
  *
  * What happens to the profile at fork, vfork, clone, exec and exit; when
- * threads come and go; when descriptors are closed; and when the program moves,
- * removes or touches the anchor.
+ * threads come and go; when descriptors are closed; when the program moves,
+ * removes or touches the anchor; and when the device gets out of its reach.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -684,6 +685,67 @@ TEST_F(lifecycle, fork_refused_to_the_user)
 	}
 	EXPECT_EQ(0, wait_child(child));
 	goes_on(_metadata, self);
+}
+
+/* --- the device for root only */
+
+FIXTURE(reach) {
+	struct stat device;
+};
+
+FIXTURE_SETUP(reach)
+{
+	ASSERT_EQ(0, stat(PROFIL_DEVICE, &self->device));
+}
+
+FIXTURE_TEARDOWN(reach)
+{
+	EXPECT_EQ(0, seteuid(0));
+	EXPECT_EQ(0, chmod(PROFIL_DEVICE, self->device.st_mode & 07777));
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+}
+
+/* Tests with this fixture begin so. */
+#define FOR_ROOT_ONLY() do { \
+	if (geteuid() || in_user_space()) \
+		SKIP(return, "needs root and the device"); \
+	ASSERT_EQ(0, chmod(PROFIL_DEVICE, 0600)); \
+} while (0)
+
+/* No request succeeds that has not reached the profile, and no other begins. */
+TEST_F(reach, profile_goes_on_out_of_it)
+{
+	static unsigned short buffer[8];
+	struct profil_status status = { .size = sizeof(status) };
+
+	FOR_ROOT_ONLY();
+	ASSERT_EQ(0, start());
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_ERROR(EACCES, profil_stop(NULL, NULL, 0));
+	EXPECT_ERROR(EACCES, profil_status(&status, NULL, 0));
+	EXPECT_ERROR(EACCES, profil(buffer, sizeof(buffer), 0, 65536));
+	ASSERT_EQ(0, seteuid(0));
+	EXPECT_TRUE(burn_ticks(5));
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+
+	/* Without a profile the library counts in user space, as ever. */
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+	EXPECT_EQ(0, profil(buffer, sizeof(buffer), 0, 65536));
+}
+
+/* A bad buffer ends the running profile, wherever that is counted (4.4BSD). */
+TEST_F(reach, bad_buffer_ends_a_profile_in_user_space)
+{
+	static unsigned short buffer[8];
+
+	FOR_ROOT_ONLY();
+	ASSERT_EQ(0, seteuid(NOBODY));
+	ASSERT_EQ(0, profil(buffer, sizeof(buffer), 0, 65536));
+	EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
+	ASSERT_EQ(0, seteuid(0));
+	EXPECT_ERROR(EFAULT, profil((void *)PAGE, 16, 0, 65536));
+	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
 }
 
 TEST_HARNESS_MAIN

@@ -427,6 +427,37 @@ TEST(the_first_thread_may_end)
 	EXPECT_EQ(0, result);
 }
 
+static bool is_refused(int result)
+{
+	return result == -1 && errno == EBUSY;
+}
+
+/* It has none of the timers, and would take the parent's threads for ended. */
+TEST(a_child_in_the_same_memory_is_refused)
+{
+	struct profil_status status = { .size = sizeof(status) };
+	uint64_t counted;
+	int result;
+	pid_t child;
+
+	start(_metadata);
+	ASSERT_TRUE(burn_counted(3));
+	counted = status_now(NULL).counts.counted;
+	child = vfork();
+	if (!child)
+		_exit(!is_refused(profil_status(&status, NULL, 0)) ||
+		      !is_refused(profil_stop(NULL, NULL, 0)) ||
+		      !is_refused(profil_function(counters, sizeof(counters),
+						  0, ALL)));
+	ASSERT_EQ(child, waitpid(child, &result, 0));
+	EXPECT_EQ(0, result);
+	EXPECT_TRUE(burn_counted(counted + 3));
+	status = status_now(NULL);
+	EXPECT_EQ(PROFIL_STATE_ON, status.state);
+	EXPECT_EQ(status.counts.ticks, sum(&status.counts));
+	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
+}
+
 static void *call_while_cancelled(void *unused)
 {
 	pthread_cancel(pthread_self());

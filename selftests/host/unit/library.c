@@ -121,6 +121,24 @@ TEST_F(library, stop_without_device)
 	EXPECT_EQ(0, fake.requests);
 }
 
+/* The profile keeps the module loaded, so that there must be a device. */
+TEST_F(library, stop_of_a_profile_without_device)
+{
+	static const int missing[] = { ENOENT, ENODEV, ENXIO };
+	int i;
+
+	EXPECT_EQ(0, profil_function(counters, 16, 0, 2));
+	for (i = 0; i < 3; i++) {
+		fake.open_errno = missing[i];
+		EXPECT_EQ(-1, profil_function(counters, 16, 0, 0));
+		EXPECT_EQ(missing[i], errno);
+	}
+	fake.open_errno = 0;
+	EXPECT_EQ(0, profil_function(counters, 16, 0, 0));
+	fake.open_errno = ENOENT;
+	EXPECT_EQ(0, profil_function(counters, 16, 0, 0));
+}
+
 /* If the device cannot be opened, a profile may still be running. */
 TEST_F(library, stop_without_descriptor)
 {
@@ -279,7 +297,11 @@ TEST_F(library, last_numbers)
 TEST_F(library, last_numbers_without_device)
 {
 	struct profil_region_status regions[2];
-	struct profil_status last, zero = { .size = sizeof(zero) };
+	struct profil_status last, zero = {
+		.size = sizeof(zero),
+		.regions = (uintptr_t)regions,
+		.max_regions = 2,
+	};
 
 	fake.open_errno = ENOENT;
 	memset(&last, 0xaa, sizeof(last));
