@@ -459,7 +459,9 @@ enum profil_watch_target {
  * their number. With PROFIL_WATCH_CHAINS their caller is the innermost frame in
  * user mode. The ticks of a thread, of all kinds, are its life over the period,
  * within 2. No thread is woken or interrupted while it waits. Time for which the
- * system was suspended does not count. Not for PROFIL_WATCH_MACHINE.
+ * system was suspended does not count. Threads of the kernel, and those that
+ * io_uring has in a process, have ticks only while they run. Not for
+ * PROFIL_WATCH_MACHINE.
  */
 #define PROFIL_WATCH_CHILDREN		(1u << 0)
 #define PROFIL_WATCH_AT_EXEC		(1u << 1)
@@ -497,9 +499,9 @@ enum profil_watch_target {
  *
  * 0 for any of @processes to @names, and for @threads with PROFIL_WATCH_WALL,
  * stands for a default. The request stores what it has used in @period_ns and in
- * these, and the result in @map_size. All
- * memory is allocated at once and charged to the caller's memory cgroup; the
- * watch never takes more. What is left of the last walk on each possible CPU, 23
+ * these, and the result in @map_size. All memory is allocated at once and charged
+ * to the caller's memory cgroup, but not on Linux 5.10; the watch never takes more.
+ * What is left of the last walk on each possible CPU, 23
  * kilobytes, belongs to all watches with chains together and is charged to nobody.
  *
  * Errors, besides those of every request::
@@ -512,15 +514,17 @@ enum profil_watch_target {
  *               &struct profil_set; or the descriptor is not open for reading
  *   ESRCH       there is no process @id, or it is a zombie
  *   EBADF       @id is not a descriptor of a cgroup of version 2
- *   EPERM       the caller may not inspect process @id; or the target is
- *               another user or the machine, or PROFIL_WATCH_KERNEL_TEXT was
- *               asked for, and the caller does not have CAP_PERFMON
+ *   EPERM       the caller may not inspect process @id, or the module parameter
+ *               watch_scope forbids that; or the target is another user or the
+ *               machine, or PROFIL_WATCH_KERNEL_TEXT was asked for, and the
+ *               caller does not have CAP_PERFMON
  *   EBUSY       this open file has had a watch; or process @id, the caller's
  *               user, or, with CAP_PERFMON, the machine has one already
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
  *   ENOSPC      the target is a process, and the watches of the user have as many
- *               as max_profiles allows
+ *               as max_profiles allows, or those of all users too many whose
+ *               place in the module's table is the same, which is chance
  *   EUSERS      64 users without CAP_PERFMON have a watch of many processes
  *   EOPNOTSUPP  the target is a cgroup, and the kernel has none; or
  *               PROFIL_WATCH_CHAINS, on other than x86-64
@@ -562,7 +566,8 @@ struct profil_watch {
  *	mappings were just changing, or the tick is counted when its CPU switches
  *	tasks, or the CPU has found 16 chains of waits in this millisecond, or spent
  *	a quarter of it on them. Always on PREEMPT_RT, but for waits that
- *	PROFIL_IOC_WATCH_COLLECT or _STOP counts
+ *	PROFIL_IOC_WATCH_COLLECT or _STOP counts; and before Linux 6.1 of ticks in
+ *	the kernel
  * @PROFIL_CHAIN_ENDS: number of these; later kernels may have more
  */
 enum profil_chain_end {
