@@ -116,8 +116,9 @@ static struct count count_while(int (*request)(void), double least_seconds)
 	struct count count = { .interrupts = -interrupts(1, "Function call") };
 	uint64_t begin = monotonic_ns();
 
-	while (count.seconds < MOST_SECONDS &&
-	       (count.requests < REQUESTS || count.seconds < least_seconds)) {
+	while (count.requests < LEAST_REQUESTS ||
+	       (count.seconds < MOST_SECONDS &&
+		(count.requests < REQUESTS || count.seconds < least_seconds))) {
 		count.failed += request() != 0;
 		count.requests++;
 		count.seconds = (monotonic_ns() - begin) / 1e9;

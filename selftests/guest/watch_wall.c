@@ -866,6 +866,7 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 		child_kill(&first);
 		EXPECT_SOON(self, !self->status.threads);
 		EXPECT_EQ(0, move(self->child.pid, CGROUP "/other/cgroup.procs"));
+		EXPECT_EQ(1, watch_status(&self->watch).threads);
 		self->status = watch_stop(&self->watch);
 		EXPECT_EQ(1, self->status.unfollowed_threads);
 		EXPECT_SOUND(&self->watch, &self->status);
@@ -905,7 +906,7 @@ static int create_threads(void *nr)
 TEST_F(wall, of_threads_that_come_and_go)
 {
 	begin_with(_metadata, self, create_threads, (void *)400,
-		   (struct profil_watch) { .threads = 300 });
+		   (struct profil_watch) { .threads = 401 });
 	child_go(&self->child);
 	end(_metadata, self);
 	EXPECT_EQ(0, self->status.unfollowed_threads);

@@ -48,10 +48,11 @@ def run(*command):
     """Run a command; return the lines of its standard output and error."""
     if not shutil.which(command[0]):
         raise Skip(f"{command[0]} is missing")
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith("MAN")}
     result = subprocess.run(command, capture_output=True, text=True,
                             errors="replace", check=False,
-                            env={**os.environ, "MANWIDTH": "80",
-                                 "LC_ALL": "C.UTF-8"})
+                            env={**env, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
     return result.stdout.splitlines(), result.stderr.splitlines()
 
 

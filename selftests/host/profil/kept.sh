@@ -183,19 +183,22 @@ if [ "$(id -u)" = 0 ]; then
 	cp burn closed/burn
 	chmod 700 closed/burn
 	record root.prf closed/burn
+	mv closed/burn closed/moved
+	check "root's own program, by root" has_kept root.prf
+	mv closed/moved closed/burn
 	closed/burn 100 > started &
 	burning=$!
 	until [ -s started ]; do sleep 0.01; done
-	record nobody.prf --duration=1 -p $burning
-	kill $burning
-	mv closed/burn closed/moved
-	check "root's own program, by root" has_kept root.prf
 	not_kept()
 	{
-		"$prohist" -f csv nobody.prf > named.csv && lacks named.csv hot
+		record nobody.prf --duration=1 -p "$burning" || return
+		mv closed/burn closed/moved
+		"$prohist" -f csv nobody.prf > named.csv
+		mv closed/moved closed/burn
+		has named.csv burn && lacks named.csv hot
 	}
-	check "nobody may not read it if it ran already" not_kept
-	mv closed/moved closed/burn
+	check "nobody may not read it if it ran already" soon not_kept
+	kill $burning
 	chown -R 54321 closed
 	record user.prf setpriv --reuid=54321 --clear-groups --inh-caps=-all \
 		closed/burn

@@ -104,6 +104,17 @@ void __wrap_watch_end(struct watch *watch)
 	watch->table = NULL;
 }
 
+/* --- time, which passes more slowly: a busy machine costs no names */
+
+static unsigned int slowness = 30;
+
+uint64_t __real_now_ns(void);
+uint64_t __wrap_now_ns(void);
+uint64_t __wrap_now_ns(void)
+{
+	return __real_now_ns() / slowness;
+}
+
 /* --- files */
 
 /* What happens in the process that reads them */
@@ -150,11 +161,23 @@ int __wrap_record_table(struct session *session,
 
 /* --- profil */
 
-/* What the process that reads files says: a signal has come, and its priority */
+/*
+ * What the process that reads files says: a signal has come, its priority, and how
+ * often it did not end
+ */
 static struct {
 	bool is_ending;
 	int nice;
+	int endless;
 } *shared;
+
+static void share(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
+}
 
 bool __wrap_session_is_ending(void);
 bool __wrap_session_is_ending(void)
@@ -213,8 +236,10 @@ TEST(terminal_of_few_columns)
 		SKIP(return, "no pseudo-terminals");
 	before_refresh = add_ticks;
 	EXPECT_EQ(0, run_top(output, "--user"));
-	EXPECT_LT(0, read(terminal, text, sizeof(text) - 1));
-	EXPECT_NE(NULL, strstr(text, "100.0 %        7"));
+	/* The terminal may give it piece by piece */
+	while (!strstr(text, "100.0 %        7"))
+		ASSERT_LT(0, read(terminal, text + strlen(text),
+				  sizeof(text) - 1 - strlen(text)));
 	EXPECT_EQ(NULL, strstr(text, "elsewhere"));
 	EXPECT_STREQ("", said);
 }
@@ -461,14 +486,14 @@ static void make_libraries(void)
 	before_refresh = add_libraries;
 }
 
-/* Show the two libraries; returns the time that it takes, in seconds. */
+/* Show the two libraries; returns the true time that it takes, in seconds. */
 static double show_libraries(char *text, size_t room)
 {
 	int output = memfd_create("output", 0), i;
 	uint64_t start;
 
 	make_libraries();
-	start = now_ns();
+	start = __real_now_ns();
 	if (run_top(output, "--user") ||
 	    pread(output, text, room - 1, 0) < 0)
 		abort();
@@ -476,7 +501,7 @@ static double show_libraries(char *text, size_t room)
 		unlink(libraries[i]);
 		rmdir(directories[i]);
 	}
-	return (now_ns() - start) / 1e9;
+	return (__real_now_ns() - start) / 1e9;
 }
 
 TEST(files_with_the_same_name_have_rows_of_their_own)
@@ -513,7 +538,10 @@ static void crash(const struct prf *prf)
 
 static void take_long(const struct prf *prf)
 {
-	while (prf_find_dso(prf, 1, libraries[0]))
+	if (!prf_find_dso(prf, 1, libraries[0]))
+		return;
+	shared->endless++;
+	for (;;)
 		pause();
 }
 
@@ -534,19 +562,14 @@ TEST(file_that_takes_long_costs_names_only)
 {
 	char text[4096] = "";
 
+	share();
+	slowness = 1;
 	meanwhile = take_long;
 	refreshes = 8;
-	EXPECT_GT(16, show_libraries(text, sizeof(text)));
+	show_libraries(text, sizeof(text));
+	EXPECT_GT(refreshes, shared->endless);
 	EXPECT_EQ(8, count(text, "  75.0 %       30    75.0 %  lib.so+0x1010 (lib.so)\n"));
 	EXPECT_LT(0, count(text, "  25.0 %       10    25.0 %  first (lib.so)\n"));
-}
-
-static void share(void)
-{
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		abort();
 }
 
 static void end_the_session(const struct prf *prf)
@@ -561,7 +584,8 @@ TEST(signal_ends_the_reading_of_files)
 
 	share();
 	meanwhile = end_the_session;
-	EXPECT_GT(4, show_libraries(text, sizeof(text)));
+	/* A question has 60 seconds */
+	EXPECT_GT(50, show_libraries(text, sizeof(text)));
 	EXPECT_EQ(2, count(text, " lib.so+0x1010 (lib.so)\n"));
 }
 
