@@ -104,13 +104,13 @@ static void take(int fd, char *text, size_t size)
  * @options: options of the tool, besides -o
  * @helper: the program to profile: a path, or the name of a helper; NULL for
  *	none
- * @deeds: arguments of the helper: the actions to perform
+ * @actions: arguments of the helper
  * @pipes: receives our ends of the tool's standard input, output and error
  *
  * Return: the process ID of the tool, or -1.
  */
 pid_t tool_start(struct tool *tool, const char *const *options,
-		 const char *helper, const char *const *deeds, int pipes[3])
+		 const char *helper, const char *const *actions, int pipes[3])
 {
 	char *argv[ARGUMENTS + 1] = { tool->tool, "-o", "out.prf" };
 	int in[2], out[2], error[2], n = 3;
@@ -129,8 +129,8 @@ pid_t tool_start(struct tool *tool, const char *const *options,
 	if (helper) {
 		argv[n++] = "--";
 		argv[n++] = tool->program;
-		while (*deeds)
-			argv[n++] = (char *)*deeds++;
+		while (*actions)
+			argv[n++] = (char *)*actions++;
 	}
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) ||
 	    pipe2(error, O_CLOEXEC))
@@ -238,10 +238,10 @@ void tool_finish(struct tool *tool, pid_t child, int pipes[3])
 
 /** tool_run() - start the tool and wait for it to end */
 void tool_run(struct tool *tool, const char *const *options,
-	      const char *helper, const char *const *deeds)
+	      const char *helper, const char *const *actions)
 {
 	int pipes[3];
-	pid_t child = tool_start(tool, options, helper, deeds, pipes);
+	pid_t child = tool_start(tool, options, helper, actions, pipes);
 
 	tool_finish(tool, child, pipes);
 }

@@ -44,10 +44,10 @@ bool tool_has_helper(const char *name);
 int tool_become_nobody(const struct tool *tool);
 
 pid_t tool_start(struct tool *tool, const char *const *options,
-		 const char *helper, const char *const *deeds, int pipes[3]);
+		 const char *helper, const char *const *actions, int pipes[3]);
 void tool_finish(struct tool *tool, pid_t child, int pipes[3]);
 void tool_run(struct tool *tool, const char *const *options,
-	      const char *helper, const char *const *deeds);
+	      const char *helper, const char *const *actions);
 bool tool_has_file(const struct tool *tool, const char *name);
 int tool_load(const struct tool *tool, const char *name, struct prf *prf);
 int tool_load_all(const struct tool *tool, struct prf *files, int most);

@@ -240,21 +240,21 @@ static int unshare_mounts(void)
 }
 
 /* The workload does something again and again. */
-static void execute_workload(const char *path, const char *deed)
+static void execute_workload(const char *path, const char *action)
 {
-	const char *deeds[200] = {};
+	const char *actions[200] = {};
 	int i;
 
 	for (i = 0; i < 199; i++)
-		deeds[i] = deed;
-	execv(path, (char *const *)deeds);
+		actions[i] = action;
+	execv(path, (char *const *)actions);
 }
 
 /* The same in a mount namespace of its own, with the files that ours has. */
-static void execute_sandboxed(const char *path, const char *deed)
+static void execute_sandboxed(const char *path, const char *action)
 {
 	if (!unshare_mounts())
-		execute_workload(path, deed);
+		execute_workload(path, action);
 }
 
 /* A copy of a program burns at @path, which in our mount namespace is another file. */

@@ -2,7 +2,6 @@
 /*
  * profil_libraries.c - tools/profil follows libraries that come and go
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"

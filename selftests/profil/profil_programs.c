@@ -193,13 +193,13 @@ TEST_F(tool, under_gdb)
 
 /* Ctrl-Z stops both the tool and the program; the shell waits for the tool. */
 static void stop_and_go_on(struct __test_metadata *_metadata, struct tool *tool,
-			   const char *deed)
+			   const char *action)
 {
-	const char *const deeds[] = { deed, NULL };
+	const char *const actions[] = { action, NULL };
 	int pipes[3], status = 0, i;
 	pid_t child;
 
-	child = tool_start(tool, NO_OPTIONS, "stopper", deeds, pipes);
+	child = tool_start(tool, NO_OPTIONS, "stopper", actions, pipes);
 	ASSERT_EQ(6, read(pipes[1], tool->said, 6));
 	for (i = 0; i < TIMES; i++) {
 		kill(-child, SIGTSTP);
@@ -250,12 +250,12 @@ static bool rests(pid_t pid)
 /* What others stop is theirs to continue: the tool does not stop. */
 TEST_F(tool, stopped_while_it_opens)
 {
-	const char *const deeds[] = { "loop", library(LIBRARY), NULL };
+	const char *const actions[] = { "loop", library(LIBRARY), NULL };
 	int pipes[3], i, program = 0;
 	char line[32] = "";
 	pid_t child;
 
-	child = tool_start(&self->run, NO_OPTIONS, "opener", deeds, pipes);
+	child = tool_start(&self->run, NO_OPTIONS, "opener", actions, pipes);
 	ASSERT_LT(0, read(pipes[1], line, sizeof(line) - 1));
 	program = atoi(line + strlen("process "));
 	ASSERT_LT(1, program);
@@ -287,12 +287,12 @@ TEST_F(tool, threads_without_main_thread)
 /* The program inherits the tool's disposition of SIGCHLD. */
 TEST_F(tool, child_signal_ignored)
 {
-	const char *const deeds[] = { "ignores", "0", NULL };
+	const char *const actions[] = { "ignores", "0", NULL };
 	int pipes[3];
 	pid_t child;
 
 	signal(SIGCHLD, SIG_IGN);
-	child = tool_start(&self->run, NO_OPTIONS, "forker", deeds, pipes);
+	child = tool_start(&self->run, NO_OPTIONS, "forker", actions, pipes);
 	EXPECT_LT(0, read(pipes[1], self->run.said, 8));
 	signal(SIGCHLD, SIG_DFL);
 	tool_finish(&self->run, child, pipes);

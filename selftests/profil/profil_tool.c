@@ -215,10 +215,10 @@ TEST_F(tool, build_id_of_vdso)
 
 TEST_F(tool, standard_streams)
 {
-	static const char *const deeds[] = { "copy", NULL };
+	static const char *const actions[] = { "copy", NULL };
 	int pipes[3];
 	pid_t child = tool_start(&self->run, NO_OPTIONS, "workload",
-				 deeds, pipes);
+				 actions, pipes);
 
 	EXPECT_EQ(9, write(pipes[0], "\1\2\n three", 9));
 	tool_finish(&self->run, child, pipes);
@@ -230,10 +230,10 @@ TEST_F(tool, standard_streams)
 /* The tool forwards SIGINT, and writes the file after it. */
 TEST_F(tool, interrupted)
 {
-	static const char *const deeds[] = { "interrupt", "5", NULL };
+	static const char *const actions[] = { "interrupt", "5", NULL };
 	int pipes[3];
 	pid_t child = tool_start(&self->run, NO_OPTIONS, "workload",
-				 deeds, pipes);
+				 actions, pipes);
 
 	if (read(pipes[1], self->run.said, 6) == 6)
 		kill(child, SIGINT);

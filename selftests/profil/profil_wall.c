@@ -36,13 +36,13 @@
 #define WAIT(...) \
 	tool_run(&self->run, LIST("--wall"), "waiter", LIST(__VA_ARGS__))
 
-/* How long a deed took, as the helper has printed it, in periods */
-static double periods_of(const struct tool *run, const char *deed)
+/* How long a action took, as the helper has printed it, in periods */
+static double periods_of(const struct tool *run, const char *action)
 {
 	const char *line = run->said;
-	size_t length = strlen(deed);
+	size_t length = strlen(action);
 
-	while (line && (strncmp(line, deed, length) || line[length] != ' ')) {
+	while (line && (strncmp(line, action, length) || line[length] != ' ')) {
 		line = strchr(line, '\n');
 		line += !!line;
 	}
@@ -82,14 +82,14 @@ static uint64_t all_ticks(const struct prf *prf)
 	return ticks;
 }
 
-/* The ticks of a deed that takes @ms, or more, in one wait */
-#define EXPECT_WAIT(state, name, deed, ms) do { \
+/* The ticks of a action that takes @ms, or more, in one wait */
+#define EXPECT_WAIT(state, name, action, ms) do { \
 	uint64_t ticks = ticks_in(&self->run.prf, state, name); \
 	double least = (ms) * MS / (double)self->run.prf.period_ns; \
 	TH_LOG("%s: %llu ticks, %.1f periods", name, \
-	       (unsigned long long)ticks, periods_of(&self->run, deed)); \
+	       (unsigned long long)ticks, periods_of(&self->run, action)); \
 	EXPECT_LE(PART * least - CUT, ticks); \
-	EXPECT_GE(periods_of(&self->run, deed) + CUT, ticks); \
+	EXPECT_GE(periods_of(&self->run, action) + CUT, ticks); \
 } while (0)
 
 #define EXPECT_ACCOUNT(prf) do { \

@@ -57,14 +57,14 @@ static int opens(const char *path)
 }
 
 /* Execute this program in a child. Returns the child. */
-static pid_t start(const char *deed, int number, const char *path)
+static pid_t start(const char *action, int number, const char *path)
 {
 	char text[16];
 	pid_t child = fork();
 
 	snprintf(text, sizeof(text), "%d", number);
 	if (!child) {
-		execl(program, program, deed, text, path, NULL);
+		execl(program, program, action, text, path, NULL);
 		_exit(99);
 	}
 	return child;
@@ -301,29 +301,29 @@ static void tell_of_ignored(void)
 
 int main(int argc, char **argv)
 {
-	const char *deed = argc > 2 ? argv[1] : "";
+	const char *action = argc > 2 ? argv[1] : "";
 	int n = argc > 2 ? atoi(argv[2]) : 0;
 
 	program = argv[0];
-	if (!strcmp(deed, "ends"))
+	if (!strcmp(action, "ends"))
 		return number(n, NULL);
-	if (!strcmp(deed, "opens"))
+	if (!strcmp(action, "opens"))
 		return number(n, argv[3]);
-	if (!strcmp(deed, "gives"))
+	if (!strcmp(action, "gives"))
 		return give(argv[3]);
-	if (!strcmp(deed, "reuse")) {
+	if (!strcmp(action, "reuse")) {
 		reuse(n, argv[3]);
-	} else if (!strcmp(deed, "parent")) {
+	} else if (!strcmp(action, "parent")) {
 		take(n, argv[3]);
-	} else if (!strcmp(deed, "filter")) {
+	} else if (!strcmp(action, "filter")) {
 		make_filtered(n);
-	} else if (!strcmp(deed, "filtered")) {
+	} else if (!strcmp(action, "filtered")) {
 		spend_filtered();
-	} else if (!strcmp(deed, "threads")) {
+	} else if (!strcmp(action, "threads")) {
 		end_main_thread(n);
-	} else if (!strcmp(deed, "ignores")) {
+	} else if (!strcmp(action, "ignores")) {
 		tell_of_ignored();
-	} else if (!strcmp(deed, "kill")) {
+	} else if (!strcmp(action, "kill")) {
 		while (n--)
 			kill_while_it_forks();
 		puts("done");

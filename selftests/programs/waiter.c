@@ -4,7 +4,7 @@
  *
  *	waiter DEED...
  *
- * After each deed, and at the end for "life", which is all since the beginning of
+ * After each action, and at the end for "life", which is all since the beginning of
  * main(), print its name and nanoseconds.
  *
  * sleep	sleep for 300 ms, in clock_nanosleep()
@@ -120,17 +120,17 @@ static void serve(void)
 	}
 }
 
-static void do_deed(const char *deed)
+static void act(const char *action)
 {
-	if (!strcmp(deed, "sleep"))
+	if (!strcmp(action, "sleep"))
 		sleep_ms(WAIT_MS);
-	else if (!strcmp(deed, "compute"))
+	else if (!strcmp(action, "compute"))
 		compute_ms(WAIT_MS);
-	else if (!strcmp(deed, "pipe"))
+	else if (!strcmp(action, "pipe"))
 		read_pipe();
-	else if (!strcmp(deed, "idle"))
+	else if (!strcmp(action, "idle"))
 		sleep_ms(IDLE_MS);
-	else if (!strcmp(deed, "serve"))
+	else if (!strcmp(action, "serve"))
 		serve();
 	else
 		_exit(99);
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 
 	for (i = 1; i < argc; i++) {
 		before = clock_ns(CLOCK_MONOTONIC);
-		do_deed(argv[i]);
+		act(argv[i]);
 		printf("%s %llu\n", argv[i], (unsigned long long)
 		       (clock_ns(CLOCK_MONOTONIC) - before));
 	}

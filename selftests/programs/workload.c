@@ -151,32 +151,32 @@ static void interrupt(void)
 	fflush(stdout);
 }
 
-static void do_deed(const char *program, const char *deed)
+static void act(const char *program, const char *action)
 {
-	if (!strcmp(deed, "burn"))
+	if (!strcmp(action, "burn"))
 		burn();
-	else if (!strcmp(deed, "beat"))
+	else if (!strcmp(action, "beat"))
 		beat();
-	else if (!strcmp(deed, "system"))
+	else if (!strcmp(action, "system"))
 		print("system", "", "" + 1, spend(fill_memory, 3 * PART_NS));
-	else if (!strcmp(deed, "threads"))
+	else if (!strcmp(action, "threads"))
 		threads();
-	else if (!strcmp(deed, "fork"))
+	else if (!strcmp(action, "fork"))
 		in_child(NULL);
-	else if (!strcmp(deed, "exec"))
+	else if (!strcmp(action, "exec"))
 		in_child(program);
-	else if (!strcmp(deed, "copy"))
+	else if (!strcmp(action, "copy"))
 		copy();
-	else if (!strcmp(deed, "interrupt"))
+	else if (!strcmp(action, "interrupt"))
 		interrupt();
-	else if (!strcmp(deed, "crash"))
+	else if (!strcmp(action, "crash"))
 		raise(SIGSEGV);
-	else if (!strcmp(deed, "kill"))
+	else if (!strcmp(action, "kill"))
 		raise(SIGKILL);
-	else if (!strcmp(deed, "_exit"))
+	else if (!strcmp(action, "_exit"))
 		_exit(3);
 	else
-		exit(atoi(deed));
+		exit(atoi(action));
 }
 
 int main(int argc, char **argv)
@@ -184,6 +184,6 @@ int main(int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc; i++)
-		do_deed(argv[0], argv[i]);
+		act(argv[0], argv[i]);
 	return 0;
 }
