@@ -15,19 +15,14 @@
  * and the requests of a watch take on the first CPU, while all others are idle.
  * The clock counts the instructions of all CPUs.
  */
-#include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
 
 #define ROUNDS	3
-
-/* In memory: the speed of the host's files varies. */
-#define TRUE_COPY	"/dev/shm/true"
 
 static uint32_t bins[4096];
 /* Each member of a ring reads the pipe that the previous one writes. */

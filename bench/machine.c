@@ -26,9 +26,6 @@
 #include "bpf_peer.h"
 #include "chains.h"
 
-/* In memory: the speed of the host's files varies. */
-#define TRUE_COPY	"/dev/shm/true"
-
 #define ROUNDS		2
 #define COMPUTING	3
 #define COMPUTE_US	300000

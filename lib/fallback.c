@@ -7,12 +7,10 @@
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "device.h"
 #include "fallback.h"

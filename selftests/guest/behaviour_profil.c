@@ -6,7 +6,6 @@
  * Documentation/contract.rst is a test here, and every system is a variant.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include "kselftest_harness.h"

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <sys/mman.h>
 
 #include "kselftest_harness.h"
 #include "common.h"

@@ -7,7 +7,6 @@
  * at a time, ticks were overdue, and the kernel counted them at the pc that it
  * found. The number of ticks must still be the CPU time over the period.
  */
-#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "common.h"

@@ -33,9 +33,6 @@
 NEEDS_ROOT;
 NEEDS_CALLERS;
 
-/* Keeps a call from being the last thing of a function: that would be a jump. */
-#define CALLED() __asm__ volatile("" : : : "memory")
-
 #define WORK_NS		(300 * MS)
 
 #define PLACE		"/run/profil-watch-chains"

@@ -17,7 +17,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -1034,10 +1033,10 @@ TEST_F(file, of_another_mount_namespace)
 	expect_ticks(_metadata, &self->watch, "/mnt/code", 0);
 }
 
-static void *jit(size_t size, int flags)
+static void *jit(void)
 {
-	void *code = mmap(NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	void *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (code == MAP_FAILED)
 		return NULL;
@@ -1048,7 +1047,7 @@ static void *jit(size_t size, int flags)
 
 static int spin_in_jit(void *report)
 {
-	void *code = jit(PAGE, 0);
+	void *code = jit();
 
 	if (!code || write((intptr_t)report, &code, sizeof(code)) < 0)
 		return 1;

@@ -9,7 +9,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,7 +25,6 @@ NEEDS_ROOT;
 
 #define CGROUP		"/sys/fs/cgroup/profil-watch-truth"
 
-#define US		1000ULL
 #define WORK_NS		(200 * MS)
 #define NR_CHILDREN	6
 

@@ -5,10 +5,8 @@
  * The tests watch programs that wait in functions of their own.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,9 +25,6 @@
 #include "chains.h"
 
 NEEDS_ROOT;
-
-/* Keeps a call from being the last thing of a function: that would be a jump. */
-#define CALLED() __asm__ volatile("" : : : "memory")
 
 /* A system call in the caller itself, and not in a function of the C library. */
 static inline __attribute__((always_inline)) long call(long nr, long a, long b,

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "common.h"

@@ -5,7 +5,6 @@
  * The cost of a tick is the CPU time that the same work takes longer with a
  * watch. Time counts instructions, 2 ns each.
  */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -17,8 +16,6 @@
 NEEDS_CALLERS;
 
 #define PERIOD_NS	(97 * 1000)
-
-#define CALLED() __asm__ volatile("" : : : "memory")
 
 /* A fifth of a second if time counts instructions. */
 static void spin(int rounds)

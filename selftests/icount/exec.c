@@ -31,7 +31,6 @@
 #include "common.h"
 #include "programs/reexec.h"
 
-#define US		1000ULL
 #define WORK_NS		MS
 #define BURN_NS		(20 * MS)
 #define EXITS		100

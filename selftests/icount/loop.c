@@ -13,8 +13,6 @@
 #include "kselftest_harness.h"
 #include "common.h"
 
-#define US	1000ULL
-
 /* A microsecond if time counts instructions. */
 static void spend_us(void)
 {

@@ -21,10 +21,6 @@
 #include "watch.h"
 #include "chains.h"
 
-#define US		1000ULL
-
-#define CALLED()	__asm__ volatile("" : : : "memory")
-
 /* --- switches without a tick */
 
 #define SWITCHES	20000

@@ -20,8 +20,6 @@
 #include "turns.h"
 #include "watch.h"
 
-#define US		1000ULL
-
 /* A system call or a context switch: charged a little earlier or later */
 #define EDGE_NS		(20 * US)
 

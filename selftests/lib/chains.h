@@ -12,6 +12,9 @@
 
 #include "watch.h"
 
+/* Keeps a call from being the last thing of a function: that would be a jump. */
+#define CALLED() __asm__ volatile("" : : : "memory")
+
 /**
  * struct callers - a table of callers
  * @table: the table

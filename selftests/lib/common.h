@@ -16,6 +16,7 @@
 
 #include <profil.h>
 
+#define US	1000ULL
 #define MS	1000000ULL
 #define SECOND	1000000000ULL
 

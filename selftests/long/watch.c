@@ -5,7 +5,6 @@
  * guest/watch_life.c and guest/watch_load.c have shorter ones of the same.
  */
 #include <spawn.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"

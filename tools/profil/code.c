@@ -21,8 +21,6 @@
 /* With more than this, code_trim() forgets all. */
 #define MOST_BYTES	(4u << 20)
 
-#define SECOND_NS	1000000000ULL
-
 /* A file that cannot be read is not asked more often. */
 #define MOST_ASKED	3
 

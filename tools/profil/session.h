@@ -123,6 +123,8 @@ struct session {
 	struct prf prf;
 };
 
+#define SECOND_NS	1000000000ULL
+
 uint64_t now_ns(void);
 uint64_t unix_ns(uint64_t ns);
 void session_ignore_writing(void);

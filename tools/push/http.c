@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profil/session.h"
@@ -23,8 +22,6 @@
 #include "push/spool.h"
 #include "util/term.h"
 #include "util/utf8.h"
-
-#define SECOND_NS	1000000000ULL
 
 #define CONNECT_MS	10000L
 #define ANSWER_MS	30000L

@@ -23,8 +23,6 @@
 #include "util/number.h"
 #include "util/term.h"
 
-#define SECOND_NS	1000000000ULL
-
 /* As of Go's net/http/pprof */
 #define DEFAULT_SECONDS	30
 #define MOST_SECONDS	3600

@@ -26,8 +26,6 @@
 #include "symbolize/symbols.h"
 #include "util/term.h"
 
-#define SECOND_NS	1000000000ULL
-
 /* Time for the last profile, and for those that wait, in seconds */
 #define LAST_S		10
 

@@ -32,14 +32,12 @@ static unsigned int speed = 1;
 static uint64_t begun_ns;
 
 int __real_poll(struct pollfd *fds, nfds_t nr, int timeout_ms);
-int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout_ms);
 int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
 {
 	return __real_poll(fds, nr, *said ? timeout_ms / (int)speed : timeout_ms);
 }
 
 uint64_t __real_now_ns(void);
-uint64_t __wrap_now_ns(void);
 uint64_t __wrap_now_ns(void)
 {
 	uint64_t now = __real_now_ns();
@@ -51,9 +49,6 @@ uint64_t __wrap_now_ns(void)
 	return now + (now - begun_ns) * (speed - 1);
 }
 
-void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
-			   const char *const *files, bool functions_only,
-			   size_t most, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 			   const char *const *files, bool functions_only,
 			   size_t most, size_t *size)

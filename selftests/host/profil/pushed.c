@@ -181,7 +181,6 @@ static void tick(uint64_t nr)
 }
 
 int __real_setpriority(int which, id_t who, int value);
-int __wrap_setpriority(int which, id_t who, int value);
 int __wrap_setpriority(int which, id_t who, int value)
 {
 	(void)value;
@@ -190,8 +189,6 @@ int __wrap_setpriority(int which, id_t who, int value)
 
 /* As if /bin/sh ended the process that reads it, or the disk were slow */
 void *__real_collect_names(const struct prf *prf, const bool *chosen,
-			   const char *const *files, bool functions_only, size_t most, size_t *size);
-void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 			   const char *const *files, bool functions_only, size_t most, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 			   const char *const *files, bool functions_only, size_t most, size_t *size)

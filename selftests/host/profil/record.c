@@ -27,7 +27,6 @@
 
 static bool has_module;
 
-int __wrap_kallsyms_read(struct ranges *ranges);
 int __wrap_kallsyms_read(struct ranges *ranges)
 {
 	const struct range function = {
@@ -50,7 +49,6 @@ int __wrap_kallsyms_read(struct ranges *ranges)
 static uint32_t fake_system;
 
 int __real_fstatfs(int fd, struct statfs *system);
-int __wrap_fstatfs(int fd, struct statfs *system);
 int __wrap_fstatfs(int fd, struct statfs *system)
 {
 	int failed = __real_fstatfs(fd, system);

@@ -109,7 +109,6 @@ void __wrap_watch_end(struct watch *watch)
 static unsigned int slowness = 30;
 
 uint64_t __real_now_ns(void);
-uint64_t __wrap_now_ns(void);
 uint64_t __wrap_now_ns(void)
 {
 	return __real_now_ns() / slowness;
@@ -124,8 +123,6 @@ static int opened, profiles;
 int __real_symbols_open(struct symbols *symbols, const char *path,
 			const struct prf_dso *dso);
 int __wrap_symbols_open(struct symbols *symbols, const char *path,
-			const struct prf_dso *dso);
-int __wrap_symbols_open(struct symbols *symbols, const char *path,
 			const struct prf_dso *dso)
 {
 	opened++;
@@ -133,9 +130,6 @@ int __wrap_symbols_open(struct symbols *symbols, const char *path,
 }
 
 void *__real_collect_names(const struct prf *prf, const bool *chosen,
-			   const char *const *files, bool functions_only,
-			   size_t most, size_t *size);
-void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 			   const char *const *files, bool functions_only,
 			   size_t most, size_t *size);
 void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
@@ -149,8 +143,6 @@ void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 }
 
 int __real_record_table(struct session *session,
-			const struct profil_watch_table *table);
-int __wrap_record_table(struct session *session,
 			const struct profil_watch_table *table);
 int __wrap_record_table(struct session *session,
 			const struct profil_watch_table *table)
@@ -179,7 +171,6 @@ static void share(void)
 		abort();
 }
 
-bool __wrap_session_is_ending(void);
 bool __wrap_session_is_ending(void)
 {
 	return shared && shared->is_ending;

@@ -8,7 +8,6 @@
 #define SAMPLER_H
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "numbers.h"

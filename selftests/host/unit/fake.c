@@ -18,8 +18,6 @@
 struct fake fake;
 
 long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
 
 static long fake_open(va_list arguments)
 {

@@ -18,7 +18,6 @@
 #include "prohist/report.h"
 
 #define ROW		FLAMEGRAPH_ROW
-#define CHARACTER	6.7
 /* Narrowest frame, and the least number of characters to write in one. */
 #define NARROWEST	1.0
 #define ENOUGH		3
@@ -153,7 +152,7 @@ static void draw_frame(const struct svg *svg, const struct flame *flame,
 	double scale = SVG_WIDTH / flame->frames->ns[flame->wide];
 	double x = SVG_LEFT + frame->left * scale;
 	double width = frame->ns[flame->wide] * scale;
-	double most = (width - 4) / CHARACTER;
+	double most = (width - 4) / SVG_CHARACTER;
 
 	fprintf(svg->out, "<g>");
 	write_title(svg, flame, frame);

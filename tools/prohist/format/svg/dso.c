@@ -18,7 +18,6 @@
 #define HOT_PERCENT	0.5
 
 #define FLAG		18.0
-#define CHARACTER	6.7
 /* Least number of characters at which a cut name is of use. */
 #define ENOUGH		16
 #define RISE		60
@@ -154,12 +153,12 @@ static double draw_flag(const struct svg *svg, const struct svg_strip *strip,
 
 	draw_pole(svg, strip, flag, y);
 	draw_number(svg, flag->x, y, flag->number);
-	most = right - x > 8 ? (right - x - 8) / CHARACTER : 0;
+	most = right - x > 8 ? (right - x - 8) / SVG_CHARACTER : 0;
 	if (length <= most || most >= ENOUGH) {
 		svg_name(svg, x + 2, y + 4, "name", name, most);
-		return x + 2 + CHARACTER * (length < most ? length : most);
+		return x + 2 + SVG_CHARACTER * (length < most ? length : most);
 	}
-	most = x - FLAG - left > 8 ? (x - FLAG - left - 8) / CHARACTER : 0;
+	most = x - FLAG - left > 8 ? (x - FLAG - left - 8) / SVG_CHARACTER : 0;
 	if (length <= most || most >= ENOUGH)
 		svg_name(svg, x - FLAG - 2, y + 4, "name end", name, most);
 	return x;
@@ -278,7 +277,7 @@ static void draw_heading(struct svg *svg, const struct sum_dso *dso)
 	svg_name(svg, SVG_LEFT + 20, svg->y + 16, "dso", name, 40);
 	if (strcmp(name, dso->path) && x < 700)
 		svg_name(svg, x, svg->y + 16, "path soft", dso->path,
-			 (SVG_LEFT + SVG_WIDTH - 180 - x) / CHARACTER);
+			 (SVG_LEFT + SVG_WIDTH - 180 - x) / SVG_CHARACTER);
 	svg_text(svg, SVG_LEFT + SVG_WIDTH, svg->y + 16, "strong end",
 		 "%.1f %% \xc2\xb1 %.1f, %" PRIu64 " ticks",
 		 sum_percent(svg->sum, dso->ns),

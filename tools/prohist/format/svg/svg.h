@@ -13,6 +13,9 @@
 #define SVG_WIDTH	1136
 #define SVG_HEATS	6
 
+/* Mean width of a character */
+#define SVG_CHARACTER	6.7
+
 /**
  * struct svg - a picture being drawn
  * @out: output stream

@@ -9,7 +9,6 @@
 #define KERNEL_LINUX_MM_H
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include <linux/nospec.h>
