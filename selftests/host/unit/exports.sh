@@ -26,7 +26,7 @@ same()
 }
 
 # Those of the C library's names have no version
-exported=$(nm -D --defined-only "$library" | sed -n 's/.* T //p')
+exported=$(nm -D --defined-only "$library" | sed -n 's/.* [TW] //p')
 header=$(sed -n '/^[a-z].*(/{ s/(.*//; s/.*[ *]//; p; }' $top/lib/profil.h)
 versions=$(sed -n 's/^\t\t\(.*\);$/\1@@LIBPROFIL_0/p' $top/lib/libprofil.map)
 package=$(sed -n 's/@LIBPROFIL_0/@&/; s/^ \([a-z].*\) [0-9.]*$/\1/p' \
