@@ -8,6 +8,7 @@
 #define SAMPLER_H
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "numbers.h"
