@@ -64,12 +64,18 @@ enum prf_clock {
 	PRF_CLOCK_PERF_EVENT_OPEN = 3,
 };
 
+/* Most bytes of the path of a DSO, which functions without a name are named by */
+#define PRF_PATH_MOST		4112
+
 /*
  * Bounds of all NAMES records of a file, so that a small file does not need much
- * memory: their size when uncompressed; inlined calls inside each other; and the
- * bytes of all names, each as often as it is used.
+ * memory or time: their number, and their size when uncompressed; segments of a
+ * file; inlined calls inside each other; and the bytes of all names, each as often as
+ * it is used.
  */
+#define PRF_NAMES_RECORDS	1024
 #define PRF_NAMES_MOST		(16u << 20)
+#define PRF_NAMES_SEGMENTS	64
 #define PRF_NAMES_DEPTH		64
 #define PRF_NAMES_LETTERS	(256u << 20)
 

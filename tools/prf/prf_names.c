@@ -85,6 +85,8 @@ static void take_segments(struct cursor *cursor, struct prf_names *names)
 
 	names->segments = take_array(cursor, &names->nr_segments, 3,
 				     sizeof(*names->segments));
+	if (names->nr_segments > PRF_NAMES_SEGMENTS)
+		bad(cursor, "more segments of a file than there can be");
 	for (i = 0; i < names->nr_segments; i++) {
 		names->segments[i].offset = take(cursor);
 		names->segments[i].size = take(cursor);
@@ -305,13 +307,15 @@ static void drop_last(struct prf *prf)
  */
 const char *prf_add_names(struct prf *prf, void *data, size_t size)
 {
-	struct prf_block *block = array_grow(prf->blocks, prf->nr_blocks,
-					     sizeof(*block));
+	bool has_room = prf->nr_blocks < PRF_NAMES_RECORDS;
+	struct prf_block *block = has_room ?
+		array_grow(prf->blocks, prf->nr_blocks, sizeof(*block)) : NULL;
 	const char *problem;
 
 	if (!block) {
 		free(data);
-		return "no memory";
+		return has_room ? "no memory" :
+				  "names by more readers than there can be";
 	}
 	prf->blocks = block;
 	block += prf->nr_blocks++;

@@ -335,6 +335,8 @@ static int read_dso(struct in *in)
 	path = take_string(in);
 	if (!path || take_padding(in))
 		return -1;
+	if (strlen(path) > PRF_PATH_MOST)
+		return fail(in, in->at, "a path that is too long");
 	if (!is_well_made(&numbers, path))
 		return fail(in, in->at, "waits that look like a file");
 	dso = prf_add_dso(exec, path);

@@ -2,7 +2,8 @@
 /*
  * diff.c - compare runs before and after
  *
- * Compares shares of ticks by the two-proportion z test. As it tests many
+ * Compares shares of ticks by Fisher's exact test, which also holds where one side
+ * has many more ticks than the other, and a function has few. As it tests many
  * functions at once, it divides the significance level of 5 % among them
  * (Bonferroni): if nothing changed, it finds a function in one of 20 cases.
  */
@@ -14,10 +15,6 @@
 #include "prohist/diff.h"
 
 #define LEVEL	0.05
-
-/* Largest number of standard errors looked for, and halvings to find one */
-#define FARTHEST	40
-#define HALVINGS	60
 
 static int by_name(const void *a, const void *b)
 {
@@ -194,47 +191,57 @@ static void free_list(struct diff_list *list)
 	free(list->times);
 }
 
-/**
- * diff_error() - standard error of the change of a share, if it has not changed
- * @diff: the comparison
- * @ns: CPU time before and after that has the share, in ns
- */
-double diff_error(const struct diff *diff, const double ns[2])
+static double log_choose(double all, double some)
 {
-	const double *weight = diff->weight;
-	double both = 0;
-	int side;
+	return lgamma(all + 1) - lgamma(some + 1) - lgamma(all - some + 1);
+}
 
-	for (side = 0; side < 2; side++)
-		both += ns[side] / diff->placed_ns[side] * weight[side] /
-			(weight[0] + weight[1]);
-	return sqrt(fmax(both * (1 - both), 0) *
-		    (1 / weight[0] + 1 / weight[1]));
+/*
+ * Is it as likely as @level that so many ticks of a share are on one side, or more,
+ * if both have the same share? @all: all ticks of both sides
+ */
+static bool is_likely(const double ticks[2], const double all[2], int side,
+		      double level)
+{
+	double both = ticks[0] + ticks[1], here = all[side], there = all[!side];
+	double i = ticks[side], sum = 0;
+	double term = exp(log_choose(here, i) + log_choose(there, both - i) -
+			  log_choose(here + there, both));
+
+	/* The terms get smaller */
+	for (; i <= both && sum < level && term > level * 1e-12; i++) {
+		sum += term;
+		term *= (both - i) * (here - i) /
+			((i + 1) * (there - both + i + 1));
+	}
+	return sum >= level;
 }
 
 /**
- * diff_critical() - standard errors beyond which a change is no chance
+ * diff_is_change() - has a share changed by more than chance?
+ * @diff: the comparison
+ * @ns: CPU time before and after that has the share, in ns
  * @tests: number of shares that are compared
  */
-double diff_critical(size_t tests)
+bool diff_is_change(const struct diff *diff, const double ns[2], size_t tests)
 {
-	double low = 0, high = FARTHEST, middle;
-	int i;
+	double ticks[2], all[2];
+	int side;
 
-	for (i = 0; i < HALVINGS; i++) {
-		middle = (low + high) / 2;
-		if (erfc(middle / M_SQRT2) > LEVEL / tests)
-			low = middle;
-		else
-			high = middle;
+	for (side = 0; side < 2; side++) {
+		all[side] = round(diff->weight[side]);
+		ticks[side] = round(ns[side] / diff->placed_ns[side] *
+				    diff->weight[side]);
+		if (!(all[side] >= 1))
+			return false;
 	}
-	return high;
+	side = ticks[1] / all[1] > ticks[0] / all[0];
+	return !is_likely(ticks, all, side, LEVEL / 2 / tests);
 }
 
 static void find_changed(struct diff *diff)
 {
 	struct diff_list *list = &diff->functions;
-	double critical = diff_critical(list->nr);
 	size_t i;
 
 	for (i = 0; i < list->nr; i++) {
@@ -242,8 +249,7 @@ static void find_changed(struct diff *diff)
 
 		item->share = diff_share(diff, item, 1) -
 			diff_share(diff, item, 0);
-		item->changed = fabs(item->share) >
-			critical * diff_error(diff, item->ns);
+		item->changed = diff_is_change(diff, item->ns, list->nr);
 	}
 }
 

@@ -114,8 +114,7 @@ void diff_find(struct diff *diff);
 void diff_free(struct diff *diff);
 double diff_share(const struct diff *diff, const struct diff_item *item,
 		  int side);
-double diff_error(const struct diff *diff, const double ns[2]);
-double diff_critical(size_t tests);
+bool diff_is_change(const struct diff *diff, const double ns[2], size_t tests);
 double diff_time(const struct diff *diff, size_t run, double ns);
 int diff_side(const struct diff *diff, size_t run);
 

@@ -467,8 +467,6 @@ void flame_finish(struct flame *flame, double least, size_t most)
 	merge(flame, least_of(flame, least, most));
 	arrange_all(flame);
 	sum_up_merged(flame);
-	if (flame->diff)
-		flame->critical = diff_critical(flame->nr);
 }
 
 /** flame_percent() - share of everything, of one side, in percent */
@@ -490,11 +488,10 @@ int flame_change(const struct flame *flame, const struct flame_frame *frame)
 {
 	double change = flame_percent(flame, frame, 1) -
 		flame_percent(flame, frame, 0);
-	double error = diff_error(flame->diff, frame->ns);
 	int strength = 1;
 	size_t i;
 
-	if (fabs(change) <= 100 * flame->critical * error)
+	if (!diff_is_change(flame->diff, frame->ns, flame->nr))
 		return 0;
 	for (i = 0; i < sizeof(strong) / sizeof(strong[0]); i++)
 		strength += fabs(change) >= strong[i];

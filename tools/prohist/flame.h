@@ -82,7 +82,6 @@ struct flame_key {
  * @merged: number of frames that were too narrow
  * @merged_ns: their CPU time, in ns
  * @gone_ns: CPU time before of frames that have none after, in ns
- * @critical: standard errors of a change from which it is beyond chance
  * @dsos: DSOs with colours
  * @states: by enum prf_state, the time of waits on the side that gives the width,
  *	in ns
@@ -101,7 +100,6 @@ struct flame {
 	size_t merged;
 	double merged_ns;
 	double gone_ns;
-	double critical;
 	struct flame_dso dsos[FLAME_DSOS];
 	double states[PRF_STATES];
 	struct sum sums[2];

@@ -55,14 +55,15 @@ static unsigned int states_of(const struct options *options,
 }
 
 /* Remove from the runs all that the user did not select. */
-static int select_ticks(const struct options *options, struct runs *runs)
+static int select_ticks(const struct options *options, struct runs *runs,
+			unsigned int states)
 {
 	const struct selection *selection = &options->selection;
 	struct sum sum = { .callers = true };
 	int result;
 
 	if (select_execs(selection, runs->list, runs->nr) ||
-	    select_states(states_of(options, runs), runs->list, runs->nr))
+	    select_states(states, runs->list, runs->nr))
 		return -1;
 	/* These formats show a DSO beside the others */
 	if (!(options->format->flags & FORMAT_DSO) &&
@@ -94,11 +95,12 @@ static int check_fields(const struct report *report)
 }
 
 static int print_added(const struct term *term, const struct options *options,
-		       const struct runs *runs)
+		       const struct runs *runs, unsigned int states)
 {
 	const struct names *dsos = &options->selection.dsos;
 	struct sum sum = {
 		.callers = options->format->flags & FORMAT_CHAINS,
+		.states = states,
 	};
 	const struct report report = {
 		.term = term,
@@ -136,7 +138,8 @@ static enum status status_of(const struct diff *diff)
 
 static enum status print_difference(const struct term *term,
 				    const struct options *options,
-				    const struct runs *runs)
+				    const struct runs *runs,
+				    unsigned int states)
 {
 	struct sum *sums = calloc(runs->nr, sizeof(*sums));
 	struct diff diff = {
@@ -156,8 +159,10 @@ static enum status print_difference(const struct term *term,
 	if (!sums)
 		err(STATUS_TROUBLE, NULL);
 	/* Without callers: functions without ticks are not compared */
-	for (i = 0; i < runs->nr; i++)
+	for (i = 0; i < runs->nr; i++) {
+		sums[i].states = states;
 		sum_runs(&sums[i], &runs->list[i], 1, options->inlined);
+	}
 	diff_find(&diff);
 	if (diff.threshold > 0)
 		verdict_find(&diff);
@@ -184,13 +189,15 @@ static void list_buckets(const struct term *term, const struct runs *runs)
 static enum status print_runs(const struct term *term,
 			      const struct options *options, struct runs *runs)
 {
-	if (select_ticks(options, runs))
+	unsigned int states = states_of(options, runs);
+
+	if (select_ticks(options, runs, states))
 		return STATUS_TROUBLE;
 	if (options->diff)
-		return print_difference(term, options, runs);
+		return print_difference(term, options, runs, states);
 	if (options->buckets)
 		list_buckets(term, runs);
-	else if (print_added(term, options, runs))
+	else if (print_added(term, options, runs, states))
 		return STATUS_TROUBLE;
 	return STATUS_OK;
 }
@@ -278,10 +285,12 @@ static int close_output(const struct options *options, enum status status)
 	if (fflush(stdout) || ferror(stdout))
 		return -1;
 	size = options->output ? lseek(STDOUT_FILENO, 0, SEEK_CUR) : 0;
-	if (!options->output || fstat(STDOUT_FILENO, &file) ||
-	    !S_ISREG(file.st_mode) || (!size && status != STATUS_OK))
-		return 0;
-	return ftruncate(STDOUT_FILENO, size);
+	if (options->output && !fstat(STDOUT_FILENO, &file) &&
+	    S_ISREG(file.st_mode) && (size || status == STATUS_OK) &&
+	    ftruncate(STDOUT_FILENO, size))
+		return -1;
+	/* Some file systems say only now that they are full; it may be closed */
+	return close(STDOUT_FILENO) && errno != EBADF ? -1 : 0;
 }
 
 static enum status run(struct options *options)

@@ -60,7 +60,7 @@ static const struct format formats[] = {
 static const struct format by_lines = {
 	"lines", print_lines, NULL, FORMAT_STATS
 };
-static const struct format annotated = { "annotated", print_annotated, NULL, 0 };
+static const struct format annotated = { "annotate", print_annotated, NULL, 0 };
 
 #define OF_TREE (FORMAT_TREE | FORMAT_STATS | FORMAT_INLINED | FORMAT_CHAINS)
 static const struct format tree = { "tree", print_tree, NULL, OF_TREE };
@@ -293,6 +293,8 @@ static int parse_view(struct options *options, const struct format *view,
 {
 	if (options->view && options->view != view)
 		return options_wrong(EXCLUSIVE);
+	if (options->function)
+		return options_wrong("--annotate, --callees and --callers take one function");
 	options->view = view;
 	options->function = function;
 	return 0;
@@ -378,8 +380,9 @@ static int parse_option(struct options *options, int letter)
 	}
 }
 
-/* Name the formats that have a flag; returns -1. */
-static int works_only(const char *option, unsigned int flag)
+/* Name the formats that have a flag, and the view that lacks it; returns -1. */
+static int works_only(const struct options *options, const char *option,
+		      unsigned int flag)
 {
 	const char *before = "";
 	size_t last = 0, i;
@@ -395,6 +398,11 @@ static int works_only(const char *option, unsigned int flag)
 			formats[i].name);
 		before = ", ";
 	}
+	if (options->view || options->buckets ||
+	    (options->diff && options->format->flags & flag))
+		fprintf(stderr, ", not with --%s", options->view ?
+			options->view->name :
+			options->buckets ? "buckets" : "diff");
 	fputs("\nTry 'prohist --help'.\n", stderr);
 	return -1;
 }
@@ -406,7 +414,7 @@ static int check_diff(const struct options *options)
 	if (options->diff && options->nr != 2)
 		return options_wrong("--diff takes two files or directories");
 	if (options->diff && !(options->format->flags & FORMAT_DIFF))
-		return works_only("--diff works", FORMAT_DIFF);
+		return works_only(options, "--diff works", FORMAT_DIFF);
 	if (!(options->fail_over > 0))
 		return 0;
 	if (!options->diff)
@@ -417,7 +425,7 @@ static int check_diff(const struct options *options)
 	if (selection->states)
 		return options_wrong("--fail-over judges the CPU time: give no --state and no --idle");
 	if (!(options->format->flags & FORMAT_VERDICT))
-		return works_only("--fail-over works", FORMAT_VERDICT);
+		return works_only(options, "--fail-over works", FORMAT_VERDICT);
 	return 0;
 }
 
@@ -429,10 +437,10 @@ static int check_format(struct options *options)
 	if ((options->keys || options->has_fields) &&
 	    (!(options->format->flags & FORMAT_ROWS) || options->buckets ||
 	     options->diff))
-		return works_only("--sort and --fields work", FORMAT_ROWS);
+		return works_only(options, "--sort and --fields work", FORMAT_ROWS);
 	if (options->stats && (!(options->format->flags & FORMAT_STATS) ||
 			       options->buckets || options->diff))
-		return works_only("--stats works", FORMAT_STATS);
+		return works_only(options, "--stats works", FORMAT_STATS);
 	for (id = options->fields; *id != COLUMN_END; id++)
 		options->keys |= column_key(*id);
 	if (options->format->flags & FORMAT_DSO &&
@@ -440,7 +448,7 @@ static int check_format(struct options *options)
 		return options_wrong("this format covers a single DSO: give --dso once");
 	if (options->inlined && (options->buckets ||
 				 !(options->format->flags & FORMAT_INLINED)))
-		return works_only("--inline works", FORMAT_INLINED);
+		return works_only(options, "--inline works", FORMAT_INLINED);
 	if (options->format->flags & FORMAT_BINARY && !options->output &&
 	    isatty(STDOUT_FILENO))
 		return options_wrong("not writing this format to a terminal: use --output=FILE");

@@ -92,7 +92,7 @@ static void add_sample(struct rows *rows, const struct sum *sum,
 	if (keys & ROW_PID)
 		row.pid = exec->pid;
 	if (keys & ROW_DSO)
-		row.dso = dso;
+		row.dso = &sum->dsos[dso->shown];
 	/* The tree has what a function is inlined in */
 	if (keys & ROW_SYMBOL)
 		row.symbol = rows_have_totals(sum, keys) ?

@@ -318,14 +318,15 @@ static void add_ends(struct sum *sum, const struct prf *prf)
 
 /**
  * sum_add() - add a profile
- * @sum: zeroed except for @inlined and @callers, or with profiles added, but not
- *	finished
+ * @sum: zeroed except for @inlined, @callers and @states, or with profiles added, but
+ *	not finished
  * @prf: the profile
  */
 void sum_add(struct sum *sum, const struct prf *prf)
 {
 	struct prf_exec *numbers = &sum->numbers;
-	uint64_t before = numbers->ticks, cpu_ns = numbers->cpu_ns;
+	const struct prf_exec before = *numbers;
+	double untimed;
 	size_t i;
 
 	if (!sum->files) {
@@ -347,13 +348,22 @@ void sum_add(struct sum *sum, const struct prf *prf)
 	sum->wall_ns += prf->wall_ns;
 	for (i = 0; i < prf->nr; i++)
 		add_exec(sum, prf, &prf->execs[i]);
-	/* What no exec has is known of the run as a whole */
-	if (prf->cpu_ns)
-		numbers->cpu_ns = cpu_ns + prf->cpu_ns;
+	/*
+	 * What no exec has is known of the run as a whole, but not the time of what
+	 * it has left running
+	 */
+	if (prf->cpu_ns > numbers->cpu_ns - before.cpu_ns)
+		numbers->cpu_ns = before.cpu_ns + prf->cpu_ns;
 	numbers->unfollowed += prf->unfollowed;
 	sum->withheld += prf->withheld;
 	sum->unfollowed_threads += prf->unfollowed_threads;
-	sum->time_ns += (double)(numbers->ticks - before) * prf->period_ns;
+	sum->time_ns += (double)(numbers->ticks - before.ticks) *
+			prf->period_ns;
+	untimed = (double)(numbers->cpu_ns - before.cpu_ns) -
+		  (numbers->covered_ns - before.covered_ns);
+	sum->untimed_ns += fmax(untimed, 0) + prf->period_ns *
+		(double)(prf_placed(numbers, PRF_MISSING) -
+			 prf_placed(&before, PRF_MISSING));
 	sum->period_ns = numbers->ticks ? sum->time_ns / numbers->ticks :
 					  prf->period_ns;
 }
@@ -411,7 +421,7 @@ static void add_functions(struct sum *sum, size_t index)
 		dso->pieces[i].label = function_name(&dso->pieces[i]);
 		function->name = copy(dso->pieces[i].label);
 		function->piece = &dso->pieces[i];
-		function->dso = index;
+		function->dso = dso->shown;
 		function->ticks = dso->pieces[i].ticks;
 		function->ns = dso->pieces[i].ns;
 	}
@@ -460,6 +470,39 @@ static void renumber(struct sum *sum)
 	}
 }
 
+static int by_path(const void *a, const void *b)
+{
+	const struct sum_dso *d = a, *e = b;
+
+	return strcmp(d->path, e->path);
+}
+
+static void keep(void *dso __attribute__((unused)))
+{
+}
+
+/* Show code that was made at run time as one, whatever process made it. */
+static void find_shown(struct sum *sum)
+{
+	void *made = NULL;
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++) {
+		struct sum_dso *dso = &sum->dsos[i], *shown = dso, **found;
+
+		if (dso->mapping && dso->mapping->kind == PRF_ANONYMOUS) {
+			found = tsearch(dso, &made, by_path);
+			if (!found)
+				err(2, NULL);
+			shown = *found;
+		}
+		dso->shown = shown - sum->dsos;
+		shown->shown_ticks += dso->ticks;
+		shown->shown_ns += dso->ns;
+	}
+	tdestroy(made, keep);
+}
+
 /** sum_finish() - after the last sum_add(), sort, and find functions */
 void sum_finish(struct sum *sum)
 {
@@ -469,6 +512,7 @@ void sum_finish(struct sum *sum)
 		qsort(sum->dsos, sum->nr_dsos, sizeof(*sum->dsos), by_class);
 		renumber(sum);
 	}
+	find_shown(sum);
 	for (i = 0; i < sum->nr_dsos; i++) {
 		struct sum_dso *dso = &sum->dsos[i];
 
@@ -492,7 +536,7 @@ void sum_finish(struct sum *sum)
 
 /**
  * sum_runs() - sum up several profiles
- * @sum: zeroed except for @callers; to be freed
+ * @sum: zeroed except for @callers and @states; to be freed
  * @runs: the profiles
  * @nr: their number
  * @inlined: whether inlined functions count for themselves
@@ -555,21 +599,10 @@ const struct sum_bucket *sum_node(const struct sum *sum, const struct prf *run,
 	return sum_find(*dso, bucket.address, bucket.bytes);
 }
 
-/* CPU time that was not covered, or whose ticks were lost or clipped */
-static double untimed_ns(const struct sum *sum)
-{
-	const struct prf_exec *numbers = &sum->numbers;
-	double missing = prf_placed(numbers, PRF_MISSING) * sum->period_ns;
-
-	if (numbers->cpu_ns > numbers->covered_ns)
-		missing += numbers->cpu_ns - numbers->covered_ns;
-	return missing;
-}
-
-/* Share of that time in itself and the time of ticks, from 0 to 1 */
+/* Share of the time without ticks in itself and the time of ticks, from 0 to 1 */
 static double untimed_beside(const struct sum *sum, double ns)
 {
-	double missing = untimed_ns(sum);
+	double missing = sum->untimed_ns;
 
 	return missing > 0 ? missing / (missing + ns) : 0;
 }

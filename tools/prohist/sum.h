@@ -94,6 +94,11 @@ struct sum_piece {
  * @nr_pieces: number of pieces
  * @pieces: its pieces, sorted by address
  * @before: number of pieces of the DSOs before it, after sum_finish()
+ * @shown: index of the DSO that it is shown as, after sum_finish(): the first one of
+ *	its path if it is code that was made at run time, of which each process has
+ *	its own; otherwise itself
+ * @shown_ticks: ticks of all that are shown as this one
+ * @shown_ns: their CPU time
  */
 struct sum_dso {
 	char *path;
@@ -111,13 +116,16 @@ struct sum_dso {
 	size_t nr_pieces;
 	struct sum_piece *pieces;
 	size_t before;
+	size_t shown;
+	uint64_t shown_ticks;
+	double shown_ns;
 };
 
 /**
  * struct sum_function - a function in all files
  * @name: name of the function; if it is inlined, with its callers
  * @piece: one of its pieces
- * @dso: index of its DSO
+ * @dso: index of its DSO, as that is shown
  * @ticks: ticks in all of its buckets
  * @ns: their CPU time
  */
@@ -144,6 +152,7 @@ struct sum_missed {
  * @command: command line of the first file
  * @inlined: whether inlined functions count for themselves
  * @callers: whether callers have buckets, which may have no ticks
+ * @states: bits by enum prf_state: those that the user wants
  * @chains: whether any file has chains of callers
  * @ends: ticks by enum prf_chain_end, of all files as a whole
  * @files: number of files
@@ -155,6 +164,8 @@ struct sum_missed {
  * @period_ns: mean period of all ticks
  * @wall_ns: sum of the files' durations
  * @time_ns: CPU time of the ticks: each counts the period of its file
+ * @untimed_ns: CPU time of files that they did not cover, or whose ticks were lost or
+ *	clipped
  * @waits_ns: by enum prf_state, the same of waits, also of those not selected
  * @numbers: sums of the counts of all execs
  * @withheld: processes and execs that profil was not permitted to profile
@@ -179,6 +190,7 @@ struct sum {
 	char *command;
 	bool inlined;
 	bool callers;
+	unsigned int states;
 	bool chains;
 	uint64_t ends[PRF_CHAIN_ENDS];
 	unsigned int files;
@@ -190,6 +202,7 @@ struct sum {
 	double period_ns;
 	double wall_ns;
 	double time_ns;
+	double untimed_ns;
 	double waits_ns[PRF_STATES];
 	struct prf_exec numbers;
 	uint64_t withheld;

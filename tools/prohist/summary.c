@@ -168,7 +168,7 @@ static double state_s(const struct sum *sum, enum prf_state state)
 /* How the time of all threads divides: without waits that are not shown */
 static void print_wall(const struct sum *sum)
 {
-	bool idle = sum->classes[SUM_IDLE];
+	bool idle = sum->states & 1u << PRF_IDLE;
 	enum prf_state end = idle ? PRF_STATES : PRF_IDLE, state;
 	uint64_t ticks = sum->numbers.ticks;
 	double all = 0;

@@ -62,7 +62,7 @@ static void print_programs(const struct report *report)
 static void print_dso(struct columns *columns, const struct sum_dso *dso)
 {
 	const struct row row = {
-		.dso = dso, .ticks = dso->ticks, .ns = dso->ns,
+		.dso = dso, .ticks = dso->shown_ticks, .ns = dso->shown_ns,
 	};
 
 	columns_print(columns, &row);
@@ -112,7 +112,7 @@ static void print_dsos(const struct report *report)
 		columns.so_far_ns = sum->placed_ns - row.ns;
 		for (nr = 0; i < sum->nr_dsos && sum->dsos[i].class == class;
 		     i++)
-			if (sum->dsos[i].ticks && nr++ < report->top)
+			if (sum->dsos[i].shown_ticks && nr++ < report->top)
 				print_dso(&columns, &sum->dsos[i]);
 		columns_more(&columns, nr > report->top ? nr - report->top : 0);
 	}

@@ -97,12 +97,13 @@ static void find_functions(struct tree *tree)
 	for (i = 0; i < sum->nr_dsos; i++)
 		for (j = 0; j < sum->dsos[i].nr_pieces; j++) {
 			const struct sum_piece *piece = &sum->dsos[i].pieces[j];
+			uint32_t dso = sum->dsos[i].shown;
 
 			*first++ = tree->nr_frames;
-			add_frame(tree, piece->name, i, piece);
+			add_frame(tree, piece->name, dso, piece);
 			for (k = piece->inlines.nr; k; k--)
 				add_frame(tree,
-					  piece->inlines.list[k - 1].name, i,
+					  piece->inlines.list[k - 1].name, dso,
 					  piece);
 		}
 	*first = tree->nr_frames;
@@ -606,7 +607,7 @@ const struct tree_function *tree_find(const struct tree *tree,
 				      const struct sum_dso *dso,
 				      const char *name)
 {
-	const struct key key = { name, dso - tree->sum->dsos, 0 };
+	const struct key key = { name, dso->shown, 0 };
 	struct key **found = tfind(&key, &tree->keys, by_name);
 
 	return found ? &tree->functions[(*found)->index] : NULL;

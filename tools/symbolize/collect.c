@@ -170,7 +170,8 @@ static int add_segments(struct collector *collector)
 	struct prf_names *names = &collector->names;
 	struct prf_segment segment;
 
-	while (symbols_segment(symbols, names->nr_segments, &segment)) {
+	while (names->nr_segments < PRF_NAMES_SEGMENTS &&
+	       symbols_segment(symbols, names->nr_segments, &segment)) {
 		if (!GROW(names->segments, names->nr_segments))
 			return -1;
 		names->segments[names->nr_segments++] = segment;

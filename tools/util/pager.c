@@ -24,6 +24,16 @@ static void wait_for_pager(void)
 	waitpid(pager, NULL, 0);
 }
 
+/* As git does: the pager is interrupted, too, and decides when to end. */
+static void end_by_signal(int number)
+{
+	close(STDOUT_FILENO);
+	close(STDERR_FILENO);
+	waitpid(pager, NULL, 0);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 static void run_pager(const char *command, int from)
 {
 	dup2(from, STDIN_FILENO);
@@ -54,9 +64,8 @@ void pager_start(void)
 		dup2(ends[1], STDOUT_FILENO);
 		if (isatty(STDERR_FILENO))
 			dup2(ends[1], STDERR_FILENO);
-		/* Interrupts are for the pager, which ends on its own */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGQUIT, SIG_IGN);
+		signal(SIGINT, end_by_signal);
+		signal(SIGQUIT, end_by_signal);
 		atexit(wait_for_pager);
 	}
 	close(ends[0]);

@@ -25,6 +25,7 @@
  *	host CPUS ONLINE NAME RELEASE MACHINE
  *	ended KIND CODE
  *	measured CLOCK FLAGS WALL-NS
+ *	used CPU-NS
  *	image PID KERNEL OUTSIDE LOST LEFT-OUT PATH
  *	stated TICKS CPU-NS COVERED-NS
  *	object KIND START PGOFF SIZE BUCKET-BYTES BUILD-ID PATH
@@ -99,6 +100,12 @@ static void make_way(struct prf *prf, const char *line)
 {
 	if (sscanf(line, "measured %" SCNu32 " %" SCNu32 " %" SCNu64,
 		   &prf->clock, &prf->flags, &prf->wall_ns) != 3)
+		bad(line);
+}
+
+static void make_used(struct prf *prf, const char *line)
+{
+	if (sscanf(line, "used %" SCNu64, &prf->cpu_ns) != 1)
 		bad(line);
 }
 
@@ -293,6 +300,8 @@ static void make_line(struct prf *prf, const char *line)
 		make_end(prf, line);
 	else if (!strncmp(line, "measured ", 9))
 		make_way(prf, line);
+	else if (!strncmp(line, "used ", 5))
+		make_used(prf, line);
 	else if (!strncmp(line, "image ", 6))
 		make_exec(prf, line);
 	else if (!strncmp(line, "stated ", 7))

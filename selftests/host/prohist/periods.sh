@@ -100,4 +100,45 @@ check 'a comparison as a page' python3 "$here/page.py" "$dir/p.html" \
 "$prohist" --diff --fail-over=2% "$sides" "$dir/p.prf" > "$dir/p.txt"
 check 'a verdict' lacks "$dir/p.txt" ' slower '
 
+# sided NAME ALPHA BETA: makes a profile of two functions with so many ticks
+sided()
+{
+	{
+		printf 'run 1000000 sided\nimage 1 0 0 0 0 /bin/sided\n'
+		object 1 555555555000 "$known" alpha "$2" beta "$3"
+	} | "$dir/compose" "$dir/$1.prf"
+}
+sided many 99996 4
+sided few 999 1
+sided more 990 10
+"$prohist" --diff "$dir/many.prf" "$dir/few.prf" > "$dir/p.txt"
+check 'one tick of a thousand, and four of a hundred thousand' has "$dir/p.txt" \
+	'^no function changed by more than chance$'
+"$prohist" --diff "$dir/many.prf" "$dir/more.prf" > "$dir/p.txt"
+check 'ten of a thousand are a change' has "$dir/p.txt" ' beta \(known\)$'
+
+# What it has left running has its time, too
+left_running()
+{
+	printf 'run 1000000 sh\nused 10000000000\nimage 1 0 0 0 0 /bin/sh\n'
+	object 1 555555555000 "$known" alpha 44000 beta "$1"
+	printf 'stated %d %d000000 %d000000\n' $((44000 + $1)) $((44000 + $1)) \
+		$((44000 + $1))
+}
+left_running 66000 | "$dir/compose" "$dir/p.prf"
+left_running 70000 | "$dir/compose" "$dir/q.prf"
+check 'what is left running has its time in the whole' status 0 --diff \
+	--fail-over=5% "$dir/p.prf" "$dir/q.prf"
+
+# Half of the time, by a file with few ticks of a long period
+{
+	printf 'run 100000 lossless\nimage 1 0 0 0 0 /bin/lossless\n'
+	object 1 555555555000 "$known" alpha 1000000
+} | "$dir/compose" "$dir/p.prf"
+printf 'run 100000000 lossy\nimage 1 0 0 1000 0 /bin/lossy\n' |
+	"$dir/compose" "$dir/q.prf"
+"$prohist" "$dir/p.prf" "$dir/q.prf" > "$dir/p.txt"
+check 'time without ticks is that of each file' has "$dir/p.txt" \
+	'50\.0 % of the CPU time has no ticks'
+
 finish

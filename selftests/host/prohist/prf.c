@@ -259,6 +259,67 @@ TEST_F(prf, inlined_calls_have_a_limit)
 	free(data);
 }
 
+/* Each place in a file is looked for in all of its segments. */
+TEST_F(prf, segments_have_a_limit)
+{
+	struct prf_segment segments[PRF_NAMES_SEGMENTS + 1] = {};
+	struct prf_names names = {
+		.segments = segments,
+		.nr_segments = PRF_NAMES_SEGMENTS,
+	};
+	size_t size;
+	void *data = prf_names_pack(&names, 1, &size);
+
+	EXPECT_EQ(NULL, try_names(&self->prf, data, size));
+	free(data);
+	names.nr_segments++;
+	data = prf_names_pack(&names, 1, &size);
+	EXPECT_STREQ("more segments of a file than there can be",
+		     try_names(&self->prf, data, size));
+	free(data);
+}
+
+/* Each looks at all DSOs. */
+TEST_F(prf, records_of_names_have_a_limit)
+{
+	struct prf_names names = {};
+	const char *problem = NULL;
+	void *data;
+	size_t size;
+
+	while (!problem && self->prf.nr_blocks <= PRF_NAMES_RECORDS) {
+		data = prf_names_pack(&names, 1, &size);
+		problem = prf_add_names(&self->prf, data, size);
+	}
+	EXPECT_EQ(PRF_NAMES_RECORDS, self->prf.nr_blocks);
+	EXPECT_STREQ("names by more readers than there can be", problem);
+}
+
+/* A function without a name has that of the file. */
+TEST_F(prf, paths_have_a_limit)
+{
+	char path[PRF_PATH_MOST + 2] = "", *data;
+	struct prf_dso *dso;
+	struct prf prf;
+	size_t size;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		memset(path, 'x', PRF_PATH_MOST + i);
+		ASSERT_EQ(0, prf_init(&prf, "long"));
+		prf.clock = PRF_CLOCK_PERF;
+		dso = prf_add_dso(prf_add_exec(&prf, "long", ""), path);
+		ASSERT_NE(NULL, dso);
+		dso->kind = PRF_PROGRAM;
+		dso->end = 4096;
+		dso->bucket_bytes = 4;
+		data = sample_file(&prf, &size);
+		EXPECT_EQ(-i, try(data, size));
+		free(data);
+		prf_free(&prf);
+	}
+}
+
 /* The compressed contents, and their size, are checked. */
 TEST_F(prf, packed_names_are_checked)
 {

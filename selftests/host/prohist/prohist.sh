@@ -162,6 +162,16 @@ formats()
 	"$prohist" "${@:2}" "$dir/a.prf" "$dir/b.prf" 2> "$dir/formats.err"
 	has "$dir/formats.err" "^prohist: .* only with --format=$1\$"
 }
+check 'a view without inlined functions' formats '.*, not with --lines' --lines \
+	--inline
+check 'and a comparison without columns' formats '.*, not with --diff' --diff \
+	--sort=dso
+two_functions()
+{
+	"$prohist" --callers=alpha --callers=beta "$dir/a.prf" 2> "$dir/two.err"
+	[ $? = 2 ] && has "$dir/two.err" 'take one function'
+}
+check 'one function at a time' two_functions
 check 'formats that compare' formats 'text, html, json and flamegraph' --diff \
 	--format=svg
 check 'formats with verdicts' formats 'text and json' --diff --format=html \

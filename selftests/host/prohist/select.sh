@@ -135,6 +135,20 @@ describe_named()
 	printf 'bucket 10 13\nfunction 0 20 late\n'
 }
 describe_named | "$dir/compose" "$dir/named.prf"
+# Code of one function, made at run time by two processes, at two places
+for nr in 1 2; do
+	{
+		printf 'run 1000000 made\nimage %d 0 0 0 0 /usr/bin/java\n' $nr
+		printf 'object 5 0 0 1000 4 - [anonymous]\nbucket %d0 50\n' $nr
+		printf 'function 0 30 compiled\n'
+	} | "$dir/compose" "$dir/made$nr.prf"
+done
+"$prohist" --stats "$dir/made1.prf" "$dir/made2.prf" > "$dir/made.txt"
+check 'a function that two processes have made is one' has "$dir/made.txt" \
+	'^ +100 +100\.0 % .* compiled \(\[anonymous\]\)$'
+check 'and so is the memory without a file' has "$dir/made.txt" \
+	'^ +100 +100\.0 % .*  \[anonymous\]$'
+
 named()
 {
 	"$prohist" --sort=symbol,dso "${@:2}" "$dir/named.prf" |

@@ -216,6 +216,18 @@ check 'there is no code of waits' says 'futex \(\[blocked\]\): there is no file 
 check 'nor lines' has <("$prohist" --lines "$dir/wall.prf") \
 	'^ +169 .*no line is known \(\[blocked\]\)$'
 
+shows_idle()
+{
+	"$prohist" --idle --dso="${1-server}" "$dir/wall.prf" > "$dir/idle.txt" &&
+		lacks "$dir/idle.txt" 'are left out' &&
+		has "$dir/idle.txt" '5\.000 s idle'
+}
+check 'nothing is left out with --idle' shows_idle
+check 'states are behind the names of waits, also without chains' \
+	has <("$prohist" --format=folded "$dir/flat.prf") ';read \[blocked\] 70$'
+check 'and for speedscope' \
+	has <("$prohist" --format=speedscope "$dir/flat.prf") '"read \[blocked\]"'
+
 # --- each way to select, of which the sums must agree
 
 # adds_up OPTION...: succeeds if the account holds in text and JSON

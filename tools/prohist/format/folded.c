@@ -104,13 +104,16 @@ static void print_functions(const struct sum *sum)
 	for (i = 0; i < sum->nr_functions; i++) {
 		const struct sum_function *function = &sum->functions[i];
 		const struct inlines *inlines = &function->piece->inlines;
+		char *label = sum_label(&sum->dsos[function->dso],
+					function->piece->name);
 		size_t j;
 
 		print_frame(sum->command);
 		putchar(';');
 		print_frame(sum_dso_name(sum, function->dso));
 		putchar(';');
-		print_frame(function->piece->name);
+		print_frame(label);
+		free(label);
 		for (j = inlines->nr; j; j--) {
 			putchar(';');
 			print_frame(inlines->list[j - 1].name);

@@ -139,13 +139,13 @@ static void print_dsos(const struct sum *sum)
 	for (i = 0; i < sum->nr_dsos; i++) {
 		const struct sum_dso *dso = &sum->dsos[i];
 
-		if (!dso->ticks)
+		if (!dso->shown_ticks)
 			continue;
 		printf("%s\n    {\"path\": ", nr++ ? "," : "");
 		json_string(dso->path);
 		printf(", \"class\": ");
 		json_string(sum_class_name(dso->class));
-		print_amount(dso->ticks, dso->ns);
+		print_amount(dso->shown_ticks, dso->shown_ns);
 		if (dso->symbols.problem) {
 			printf(", \"problem\": ");
 			json_string(dso->symbols.problem);

@@ -99,7 +99,10 @@ static void put_functions(const struct sum_dso *dso)
 
 	for (i = 0; i < dso->nr_pieces; i++) {
 		putchar(',');
-		put_frame(dso->pieces[i].name, dso, &dso->pieces[i]);
+		if (sum_state(dso->class) != PRF_ON_CPU)
+			put_wait(dso, dso->pieces[i].name);
+		else
+			put_frame(dso->pieces[i].name, dso, &dso->pieces[i]);
 	}
 }
 

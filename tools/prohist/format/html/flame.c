@@ -203,8 +203,8 @@ static void write_graph(FILE *out, const struct flame *flame)
 		write_dsos(out, flame);
 	fputs("</ul>\n", out);
 	write_picture(out, flame);
-	fprintf(out, "<div id=\"flame-graph\" data-critical=\"%.3f\" data-weight=\"%.0f %.0f\" hidden></div>\n",
-		flame->critical,
+	fprintf(out, "<div id=\"flame-graph\" data-tests=\"%zu\" data-weight=\"%.0f %.0f\" hidden></div>\n",
+		flame->diff ? flame->nr : 0,
 		flame->diff ? flame->diff->weight[0] : sum_weight(flame->sum),
 		flame->diff ? flame->diff->weight[1] : 0);
 	fputs("<p id=\"flame-detail\" hidden></p>\n", out);

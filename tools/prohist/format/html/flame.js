@@ -20,8 +20,9 @@
 	const lines = (id) => byId(id).textContent.split("\n").slice(0, -1);
 	const names = lines("flame-names"), dsos = lines("flame-dsos");
 	const weights = graph.dataset.weight.split(" ").map(Number);
-	const critical = Number(graph.dataset.critical);
-	const diff = critical > 0;
+	/* How many frames are compared, with another profile */
+	const tests = Number(graph.dataset.tests);
+	const diff = tests > 0;
 	const wide = diff ? 1 : 0;
 	/* Names of DSOs with colours of their own */
 	const colours = [...graph.parentElement.querySelectorAll(".legend li")]
@@ -130,14 +131,42 @@
 	const change = (item) =>
 		percent(item.all[1], 1) - percent(item.all[0], 0);
 
-	/* Is the change of a share more than chance? */
-	function changed(item) {
-		const [before, after] = weights;
-		const both = (item.all[0] / total[0] * before +
-			item.all[1] / total[1] * after) / (before + after);
+	/* Stirling's series, where it is exact enough */
+	function logFactorial(n) {
+		let sum = 0;
 
-		return Math.abs(change(item)) > 100 * critical * Math.sqrt(
-			Math.max(both * (1 - both), 0) * (1 / before + 1 / after));
+		if (n > 20)
+			return (n + 0.5) * Math.log(n) - n + Math.log(2 * Math.PI) / 2 +
+				1 / (12 * n) - 1 / (360 * n ** 3);
+		for (let i = 2; i <= n; i++)
+			sum += Math.log(i);
+		return sum;
+	}
+
+	const logChoose = (all, some) => logFactorial(all) -
+		logFactorial(some) - logFactorial(all - some);
+
+	/* Is the change of a share more than chance? As diff_is_change() has it */
+	function changed(item) {
+		const ticks = weights.map((weight, side) => Math.round(
+			item.all[side] / total[side] * weight));
+		const side = ticks[1] / weights[1] > ticks[0] / weights[0] ? 1 : 0;
+		const here = weights[side], there = weights[1 - side];
+		const both = ticks[0] + ticks[1], level = 0.05 / 2 / tests;
+		let term = Math.exp(logChoose(here, ticks[side]) +
+			logChoose(there, both - ticks[side]) -
+			logChoose(here + there, both));
+		let sum = 0;
+
+		if (!(here >= 1 && there >= 1))
+			return false;
+		for (let i = ticks[side]; i <= both && sum < level &&
+			term > level * 1e-12; i++) {
+			sum += term;
+			term *= (both - i) * (here - i) /
+				((i + 1) * (there - both + i + 1));
+		}
+		return sum < level;
 	}
 
 	function colour(item) {

@@ -70,7 +70,7 @@ static void print_blocked(FILE *out, const struct sum *sum)
 static void print_idle(FILE *out, const struct sum *sum)
 {
 	fprintf(out, "%.3f s", sum->waits_ns[PRF_IDLE] / 1e9);
-	if (sum->numbers.hidden[PRF_IDLE])
+	if (!(sum->states & 1u << PRF_IDLE) && sum->numbers.hidden[PRF_IDLE])
 		fputs(" <small>left out; --idle shows it</small>", out);
 }
 
