@@ -76,6 +76,8 @@ static bool profil_mm_has_ended(struct mm_struct *mm)
  * A page of a tmpfs file, with a reference; brought in, if need be, and then
  * charged to the active memory cgroup. May sleep, but never invokes the OOM
  * killer. @is_late: the process has ended.
+ *
+ * Return: the page, or an error pointer; -ENOMEM if there is no memory for it.
  */
 static struct page *profil_get_page(struct address_space *mapping,
 				    pgoff_t index, bool is_late)
@@ -85,12 +87,10 @@ static struct page *profil_get_page(struct address_space *mapping,
 
 	page = is_late ? profil_read_late(mapping, index, gfp) :
 			 shmem_read_mapping_page_gfp(mapping, index, gfp);
-	if (IS_ERR(page))
-		return NULL;
 	/* Writing to what the hardware cannot hold would be fatal */
-	if (PageHWPoison(page)) {
+	if (!IS_ERR(page) && PageHWPoison(page)) {
 		put_page(page);
-		return NULL;
+		return ERR_PTR(-EHWPOISON);
 	}
 	return page;
 }
@@ -104,8 +104,9 @@ static u64 profil_vma_offset(const struct vm_area_struct *vma,
 
 /*
  * Fault a page in, at the expense of the address space's memory cgroup. A page
- * of a shared file is brought into the file first: the fault would not charge
- * it to any memory cgroup if the process ends meanwhile.
+ * of a shared file is brought into the file first: the fault would invoke the OOM
+ * killer for it, and would not charge it to any memory cgroup if the process ends
+ * meanwhile.
  */
 static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 				       unsigned long addr)
@@ -128,9 +129,12 @@ static vm_fault_t profil_fault_charged(struct vm_area_struct *vma,
 		page = profil_get_page(vma->vm_file->f_mapping,
 				       profil_vma_offset(vma, addr) >> PAGE_SHIFT,
 				       false);
-	fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
+	if (page == ERR_PTR(-ENOMEM))
+		fault = VM_FAULT_OOM;
+	else
+		fault = handle_mm_fault(vma, addr, PROFIL_FAULT_FLAGS, NULL);
 	set_active_memcg(old);
-	if (page)
+	if (!IS_ERR_OR_NULL(page))
 		put_page(page);
 	mem_cgroup_put(memcg);
 	return fault;
@@ -271,7 +275,7 @@ void profil_attempt_file(struct profil_session *session,
 	shared = &config->shared[entry->region];
 	offset = shared->offset + (entry->index << config->map.width_shift);
 	page = profil_get_shared_page(session, shared, offset);
-	if (!page)
+	if (IS_ERR(page))
 		return;
 	added = profil_counter_add_mapped(page_address(page) +
 					  offset_in_page(offset), config->width,

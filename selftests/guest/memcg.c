@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@
 #include "kselftest_harness.h"
 #include "common.h"
 #include "needs.h"
+#include "watch.h"
 
 #define CGROUPS		"/sys/fs/cgroup"
 #define CGROUP		CGROUPS "/profil-selftest"
@@ -150,14 +152,14 @@ FIXTURE_VARIANT_ADD(cgroup, exec) {
 
 FIXTURE_VARIANT_ADD(cgroup, worker_frees) {
 	.end = BY_EXIT,
-	.children = DELAYED,
+	.children = 10 * DELAYED,
 	.life_ns = LONG_LIFE_NS,
 	.delay = "symbol=profil_attempt_mm ms=50",
 };
 
 FIXTURE_VARIANT_ADD(cgroup, reader_of_proc_frees) {
 	.end = BY_EXIT,
-	.children = DELAYED,
+	.children = 10 * DELAYED,
 	.life_ns = LIFE_NS,
 	.delay = "symbol=task_vsize ms=20",
 	.is_read = true,
@@ -252,7 +254,9 @@ static void live_in_cgroup(FIXTURE_DATA(cgroup) *self,
 	if (write_file(CGROUP "/cgroup.procs", "0") ||
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		_exit(1);
-	for (int i = 0; i < variant->children; i++) {
+	/* With a delay, until it had an effect: on a busy host, some have none */
+	for (int i = 0; i < variant->children &&
+	     !(variant->delay && i >= DELAYED && self->stage->late); i++) {
 		uint32_t *counter = (uint32_t *)(self->pages + i * PAGE);
 		pid_t child = fork_child();
 
@@ -342,6 +346,99 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 	EXPECT_TRUE(!account.counts.lost || is_linux_before(5, 16));
 	if (variant->delay)
 		EXPECT_LT(0, self->stage->late);
+}
+
+/* --- a cgroup that is full */
+
+#define FILL_SIZE	(16 << 20)
+#define NR_ABSENT	256
+
+/* What one page of a page table maps */
+#define HUGE		(2 << 20)
+
+static int fill_memory(void *unused)
+{
+	char *filling = mmap(NULL, FILL_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)unused;
+	if (filling == MAP_FAILED || write_file(CGROUP "/cgroup.procs", "0"))
+		return 1;
+	memset(filling, 1, FILL_SIZE);
+	raise(SIGSTOP);
+	return 0;
+}
+
+/* Each tick has its counter on a page that is not there. */
+static int count_in_absent_pages(void *counters)
+{
+	char *code = mmap(NULL, NR_ABSENT * PAGE,
+			  PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct profil_region region = region_of(code, code + NR_ABSENT * PAGE,
+						counters, sizeof(uint32_t));
+	struct profil_status last = { .size = sizeof(last) };
+	int device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
+
+	if (code == MAP_FAILED || write_file(CGROUP "/cgroup.procs", "0"))
+		return 1;
+	for (int i = 0; i < NR_ABSENT; i++) {
+		memcpy(code + i * PAGE, spin_code, spin_code_size);
+		spin_ns(code + i * PAGE, 1);
+	}
+	/* The page of the page table, for which a process may be killed */
+	*(volatile uint32_t *)counters = 0;
+	if (set_regions(&region, 1, sizeof(uint32_t), MS, 0))
+		return 2;
+	raise(SIGSTOP);
+	for (int i = 0; i < NR_ABSENT; i++)
+		spin_ns(code + i * PAGE, 3 * MS);
+	/* Another open file would have a process killed */
+	if (ioctl(device, PROFIL_IOC_STOP, &last))
+		return 3;
+	return last.counts.lost ? 0 : 4;
+}
+
+/* Return: have ticks been lost, and has no process ended for them? */
+static bool loses_ticks_only(struct __test_metadata *_metadata)
+{
+	char *memory = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t killed = number_of(CGROUP "/memory.events", "oom_kill ");
+	struct child filler = child_begin(fill_memory, NULL), program;
+	char limit[24];
+	bool is_good;
+
+	ASSERT_NE(MAP_FAILED, memory);
+	madvise(memory, 2 * HUGE, MADV_NOHUGEPAGE);
+	ASSERT_EQ(0, write_file(CGROUP "/memory.max", MEMORY_MAX));
+	program = child_begin(count_in_absent_pages,
+			      (void *)(((uintptr_t)memory + HUGE - 1) &
+				       ~(HUGE - 1UL)));
+	child_go(&filler);
+	ASSERT_EQ(0, child_wait_stopped(&filler));
+	child_go(&program);
+	ASSERT_EQ(0, child_wait_stopped(&program));
+	snprintf(limit, sizeof(limit), "%llu", (unsigned long long)
+		 number_of(CGROUP "/memory.current", "") + 16 * PAGE);
+	ASSERT_EQ(0, write_file(CGROUP "/memory.max", limit));
+	EXPECT_EQ(0, kill(program.pid, SIGCONT));
+	is_good = !child_end(&program);
+	kill(filler.pid, SIGCONT);
+	is_good = !child_end(&filler) && is_good;
+	munmap(memory, 2 * HUGE);
+	return is_good &&
+	       number_of(CGROUP "/memory.events", "oom_kill ") == killed;
+}
+
+/* But what the programs themselves need of the kernel may have one killed. */
+TEST_F(cgroup, that_is_full_loses_ticks_and_no_process)
+{
+	bool is_good;
+
+	if (variant->delay || variant->end != BY_EXIT)
+		SKIP(return, "for one variant");
+	RUN_UNTIL(is_good, is_good = loses_ticks_only(_metadata));
 }
 
 /* Always has ticks whose page is missing, until it is killed. */
