@@ -102,7 +102,8 @@ typedef void (*profil_attempt_fn)(struct profil_session *session,
 /*
  * Try each entry once; without @try, only count that. While the lock is dropped
  * the entry stays in its place with no ticks in it, and new ones for the same
- * counter may join it there.
+ * counter may join it there. Those that come meanwhile are for the next pass, or
+ * this one might never end.
  *
  * Return: how often the most tried of the entries that are left was tried, at
  * least 1; 0 if none is left.
@@ -113,11 +114,11 @@ static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
 	struct profil_pending *pending = &session->pending;
 	struct mem_cgroup *memcg = NULL;
 	u32 most = 0;
-	u32 i = 0;
+	u32 i = 0, left;
 
 	lockdep_assert_held(&session->flush);
 	raw_spin_lock_irq(&pending->lock);
-	while (i < pending->nr) {
+	for (left = pending->nr; left; left--) {
 		struct profil_attempt attempt = { .err = -EAGAIN };
 		struct profil_pending_entry *place = &pending->entries[i];
 		struct profil_pending_entry entry = *place;
@@ -150,6 +151,8 @@ static u32 profil_flush(struct profil_session *session, profil_attempt_fn try,
 	}
 	if (!pending->nr)
 		swap(memcg, pending->memcg);
+	else
+		most = max(most, 1U);
 	raw_spin_unlock_irq(&pending->lock);
 	mem_cgroup_put(memcg);
 	return most;

@@ -24,6 +24,7 @@
 
 #include "kselftest_harness.h"
 #include "common.h"
+#include "watch.h"
 
 #define HUGE	(2 << 20)
 #define FULL_FS	"/run/profil-full"
@@ -714,6 +715,65 @@ TEST_F(bad_memory, huge_page_is_brought_in_by_the_program_alone)
 	EXPECT_LT(0, self->status.counts.counted);
 	EXPECT_EQ(self->status.counts.counted, *counters);
 	EXPECT_EQ(0, munmap(counters, HUGE));
+}
+
+#define NR_PAGES	256
+
+static char *codes, *pages;
+static volatile bool stop_going;
+
+/* Each tick finds another counter, on a page that has gone. */
+static void *go_through_pages(void *unused)
+{
+	uint64_t end = monotonic_ns() + 60 * SECOND;
+
+	pin_to(1);
+	while (!stop_going && monotonic_ns() < end) {
+		for (int i = 0; i < NR_PAGES; i++)
+			((void (*)(uint64_t))(codes + i * PAGE))(20000);
+		madvise(pages, NR_PAGES * PAGE, MADV_DONTNEED);
+	}
+	return unused;
+}
+
+/* However long it takes to bring in a page: delay.ko. */
+TEST_F(bad_memory, status_ends_while_pages_go)
+{
+	char parameters[80];
+	struct profil_region region;
+	pthread_t thread;
+	uint64_t begin;
+
+	if (geteuid() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs root, and two CPUs");
+	codes = mmap(NULL, NR_PAGES * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pages = map(NR_PAGES * PAGE, MAP_PRIVATE);
+	ASSERT_NE(MAP_FAILED, codes);
+	ASSERT_NE(MAP_FAILED, pages);
+	for (int i = 0; i < NR_PAGES; i++)
+		memcpy(codes + i * PAGE, spin_code, spin_code_size);
+	region = region_of(codes, codes + NR_PAGES * PAGE, pages, 4);
+	snprintf(parameters, sizeof(parameters),
+		 "symbol=profil_attempt_mm pid=%d ms=20", getpid());
+	if (load_helper("delay", parameters))
+		SKIP(return, "delay.ko: %s", strerror(errno));
+	pin_to(0);
+	ASSERT_EQ(0, set_regions(&region, 1, 4, 60000, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, go_through_pages, NULL));
+	sleep_ns(50 * MS);
+	begin = monotonic_ns();
+	for (int i = 0; i < 3; i++)
+		look(_metadata, self);
+	TH_LOG("%llu ms; %llu ticks, %llu lost, %llu pending",
+	       (unsigned long long)(monotonic_ns() - begin) / MS,
+	       self->status.counts.ticks, self->status.counts.lost,
+	       self->status.pending);
+	EXPECT_GT(30 * SECOND, monotonic_ns() - begin);
+	stop_going = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, unload_helper("delay"));
+	stop(_metadata, self);
 }
 
 TEST_F(bad_memory, huge_page_copied_after_fork)
