@@ -279,11 +279,12 @@ static bool profil_belongs(const struct profil_watcher *watcher,
 	       profil_may_inspect(watcher, task);
 }
 
-/* A process does not belong to a watch: count it if it is a target. */
+/* Count a process that is in no watch, as the creator may not inspect it. */
 static void profil_withhold(struct profil_watcher *watcher,
 			    struct task_struct *task)
 {
-	if (profil_is_target(watcher, task))
+	if (profil_is_target(watcher, task) &&
+	    !profil_may_inspect(watcher, task))
 		atomic64_inc(&watcher->withheld);
 }
 
@@ -325,6 +326,13 @@ static noinline bool profil_wide_update(struct profil_watcher *watcher,
 	if (!is_new)
 		return profil_member_set(member, image);
 	profil_member_add(member, image);
+	/*
+	 * Who changes what that depends on has either found the member, or is seen
+	 * here: pairs with the barrier in profil_follow().
+	 */
+	smp_mb();
+	if (!profil_belongs(watcher, task))
+		profil_member_leave(member, task);
 	return true;
 }
 

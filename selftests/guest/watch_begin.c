@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * watch_begin.c - a watch whose beginning fails leaves nothing behind
+ * watch_begin.c - processes join a watch, and something comes in between
  *
  * A watch of a process is refused if the process becomes unreadable while it
  * joins. Until then it is a member: it may execute a program, so that its CPU
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -220,6 +221,75 @@ TEST(a_watch_that_fails_when_the_process_has_joined)
 		SKIP(return, "delay.ko was not built for this kernel");
 	if (!late)
 		SKIP(return, "this host is too slow for the race");
+}
+
+/* --- a child that leaves the cgroup while it joins the watch of it */
+
+#define CGROUPS		"/sys/fs/cgroup"
+#define CGROUP		CGROUPS "/profil-watch-begin"
+
+static int fork_one(void *unused)
+{
+	pid_t child;
+
+	(void)unused;
+	if (write_file(CGROUP "/cgroup.procs", "0"))
+		return 1;
+	raise(SIGSTOP);
+	pin_to(0);
+	child = fork_child();
+	if (!child)
+		for (;;)
+			;
+	return wait_child(child) == -SIGKILL ? 0 : 2;
+}
+
+/* Who moves a process waits for forks that have begun: so this one is early. */
+#define CHILD		20000
+
+TEST(a_child_that_leaves_the_cgroup_while_it_joins)
+{
+	struct child parent = child_begin(fork_one, NULL);
+	struct profil_watch request;
+	char text[100];
+	struct watch watch;
+	uint64_t ticks, end = monotonic_ns() + 60 * SECOND;
+	int fd;
+
+	mkdir(CGROUP, 0755);
+	fd = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	pin_to(1);
+	child_go(&parent);
+	ASSERT_EQ(0, child_wait_stopped(&parent));
+	request = watch_request(PROFIL_WATCH_CGROUP, fd, 0);
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	snprintf(text, sizeof(text), "symbol=profil_table_image pid=%d ms=500",
+		 parent.pid);
+	if (load_helper("delay", text)) {
+		child_kill(&parent);
+		SKIP(return, "delay.ko: %s", strerror(errno));
+	}
+	snprintf(text, sizeof(text), "%d", CHILD - 1);
+	ASSERT_EQ(0, write_file("/proc/sys/kernel/ns_last_pid", text));
+	snprintf(text, sizeof(text), "%d", CHILD);
+	for (int nr = 0; write_file(CGROUPS "/cgroup.procs", text); nr++) {
+		ASSERT_GT(end, monotonic_ns());
+		/* Of several moves, only the first one waits for all of RCU */
+		if (nr == 3)
+			ASSERT_EQ(0, kill(parent.pid, SIGCONT));
+	}
+	EXPECT_EQ(0, unload_helper("delay"));
+	sleep_ns(SECOND);
+	ticks = watch_status(&watch).ticks;
+	sleep_ns(300 * MS);
+	/* Of the parent, which only waits */
+	EXPECT_GE(ticks + 5, watch_status(&watch).ticks);
+	EXPECT_EQ(0, kill(CHILD, SIGKILL));
+	EXPECT_EQ(0, child_end(&parent));
+	watch_end(&watch);
+	close(fd);
+	EXPECT_EQ(0, rmdir(CGROUP));
 }
 
 TEST_HARNESS_MAIN
