@@ -309,7 +309,7 @@ static int profil_config_fill(struct profil_config *config,
 		if (err)
 			return err;
 	}
-	scratch = kvmalloc_array(nr, 2 * sizeof(*scratch), GFP_KERNEL);
+	scratch = kvmalloc_array(nr, 2 * sizeof(*scratch), GFP_KERNEL_ACCOUNT);
 	if (!scratch)
 		return -ENOMEM;
 	profil_map_build(map, scratch, scratch + nr);

@@ -164,6 +164,20 @@ static void profil_end(void)
 	profil_ctx_unlock(ctx);
 }
 
+/* As vmemdup_user(), at the expense of the caller's memory cgroup. */
+static struct profil_region *profil_copy_regions(const struct profil_set *set)
+{
+	size_t size = array_size(set->nr_regions, sizeof(struct profil_region));
+	struct profil_region *regions = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+
+	if (!regions)
+		return ERR_PTR(-ENOMEM);
+	if (!copy_from_user(regions, u64_to_user_ptr(set->regions), size))
+		return regions;
+	kvfree(regions);
+	return ERR_PTR(-EFAULT);
+}
+
 static int profil_set(struct file *file, union profil_argument *argument,
 		      void __user *to)
 {
@@ -176,8 +190,7 @@ static int profil_set(struct file *file, union profil_argument *argument,
 	err = profil_check_set(set);
 	if (err)
 		return err;
-	regions = vmemdup_user(u64_to_user_ptr(set->regions),
-			       array_size(set->nr_regions, sizeof(*regions)));
+	regions = profil_copy_regions(set);
 	if (IS_ERR(regions))
 		return PTR_ERR(regions);
 	config = profil_config_create(set, regions);
@@ -234,7 +247,7 @@ static int profil_report_begin(struct profil_report *report,
 	report->nr = min(asked->max_regions,
 			 report->session->config->map.nr_regions);
 	report->regions = kvmalloc_array(report->nr, sizeof(*report->regions),
-					 GFP_KERNEL);
+					 GFP_KERNEL_ACCOUNT);
 	if (!report->nr || report->regions)
 		return 0;
 	profil_report_end(report);
