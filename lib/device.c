@@ -84,8 +84,7 @@ int profil_device(unsigned long request, void *argument)
  */
 static bool profil_is_missing(void)
 {
-	return !profil_is_in_kernel &&
-	       (errno == ENOENT || errno == ENODEV || errno == ENXIO);
+	return errno == ENOENT || errno == ENODEV || errno == ENXIO;
 }
 
 /* After profil_open() failed: count in user space, or answer for that? */
@@ -155,7 +154,8 @@ int profil_end(struct profil_status *last)
 	if (!fallback_is_on()) {
 		if (!profil_device(PROFIL_IOC_STOP, last))
 			return 0;
-		if (!profil_is_missing() && !profil_falls_back())
+		if (profil_is_in_kernel ||
+		    (!profil_is_missing() && !profil_falls_back()))
 			return -1;
 		errno = saved;
 	}
