@@ -36,7 +36,7 @@
 #define WAIT(...) \
 	tool_run(&self->run, LIST("--wall"), "waiter", LIST(__VA_ARGS__))
 
-/* How long a action took, as the helper has printed it, in periods */
+/* How long an action took, as the helper has printed it, in periods */
 static double periods_of(const struct tool *run, const char *action)
 {
 	const char *line = run->said;
@@ -82,7 +82,7 @@ static uint64_t all_ticks(const struct prf *prf)
 	return ticks;
 }
 
-/* The ticks of a action that takes @ms, or more, in one wait */
+/* The ticks of an action that takes @ms, or more, in one wait */
 #define EXPECT_WAIT(state, name, action, ms) do { \
 	uint64_t ticks = ticks_in(&self->run.prf, state, name); \
 	double least = (ms) * MS / (double)self->run.prf.period_ns; \
