@@ -150,13 +150,7 @@ TEST_F(account, of_many_that_exit_at_once)
 	struct profil_account account;
 
 	ASSERT_EQ(0, set_region_by(self->fd, &all, 8, MS / 10, 0));
-	for (int i = 0; i < 300; i++) {
-		pid_t child = fork_child();
-
-		if (!child)
-			_exit(0);
-		ASSERT_EQ(0, wait_child(child));
-	}
+	ASSERT_EQ(0, fork_some(300));
 	ASSERT_EQ(0, profil_stop(NULL, NULL, 0));
 	account = account_after(self->fd, 0);
 	EXPECT_EQ(0, account.running);

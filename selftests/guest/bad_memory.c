@@ -26,7 +26,6 @@
 #include "common.h"
 #include "watch.h"
 
-#define HUGE	(2 << 20)
 #define FULL_FS	"/run/profil-full"
 
 static volatile sig_atomic_t signals, prof_signals;
@@ -719,7 +718,7 @@ TEST_F(bad_memory, huge_page_is_brought_in_by_the_program_alone)
 
 #define NR_PAGES	256
 
-static char *codes, *pages;
+static char *code, *pages;
 static volatile bool stop_going;
 
 /* Each tick finds another counter, on a page that has gone. */
@@ -730,7 +729,7 @@ static void *go_through_pages(void *unused)
 	pin_to(1);
 	while (!stop_going && monotonic_ns() < end) {
 		for (int i = 0; i < NR_PAGES; i++)
-			((void (*)(uint64_t))(codes + i * PAGE))(20000);
+			((void (*)(uint64_t))(code + i * PAGE))(20000);
 		madvise(pages, NR_PAGES * PAGE, MADV_DONTNEED);
 	}
 	return unused;
@@ -746,14 +745,11 @@ TEST_F(bad_memory, status_ends_while_pages_go)
 
 	if (geteuid() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs root, and two CPUs");
-	codes = mmap(NULL, NR_PAGES * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	code = map_spin_code(NR_PAGES);
 	pages = map(NR_PAGES * PAGE, MAP_PRIVATE);
-	ASSERT_NE(MAP_FAILED, codes);
+	ASSERT_NE(NULL, code);
 	ASSERT_NE(MAP_FAILED, pages);
-	for (int i = 0; i < NR_PAGES; i++)
-		memcpy(codes + i * PAGE, spin_code, spin_code_size);
-	region = region_of(codes, codes + NR_PAGES * PAGE, pages, 4);
+	region = region_of(code, code + NR_PAGES * PAGE, pages, 4);
 	snprintf(parameters, sizeof(parameters),
 		 "symbol=profil_attempt_mm pid=%d ms=20", getpid());
 	if (load_helper("delay", parameters))
@@ -780,7 +776,7 @@ TEST_F(bad_memory, huge_page_copied_after_fork)
 {
 	uint32_t *counters = map(2 * HUGE, MAP_PRIVATE);
 
-	counters = (void *)(((uintptr_t)counters + HUGE - 1) & ~(HUGE - 1UL));
+	counters = huge_aligned(counters);
 	if (madvise(counters, HUGE, MADV_HUGEPAGE))
 		SKIP(return, "no transparent huge pages");
 	counters[1] = 1;

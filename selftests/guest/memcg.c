@@ -353,9 +353,6 @@ TEST_F(cgroup, pays_for_the_pages_of_last_ticks)
 #define FILL_SIZE	(16 << 20)
 #define NR_ABSENT	256
 
-/* What one page of a page table maps */
-#define HUGE		(2 << 20)
-
 static int fill_memory(void *unused)
 {
 	char *filling = mmap(NULL, FILL_SIZE, PROT_READ | PROT_WRITE,
@@ -372,21 +369,17 @@ static int fill_memory(void *unused)
 /* Each tick has its counter on a page that is not there. */
 static int count_in_absent_pages(void *counters)
 {
-	char *code = mmap(NULL, NR_ABSENT * PAGE,
-			  PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *code = map_spin_code(NR_ABSENT);
 	struct profil_region region = region_of(code, code + NR_ABSENT * PAGE,
 						counters, sizeof(uint32_t));
 	struct profil_status last = { .size = sizeof(last) };
 	int device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 
-	if (code == MAP_FAILED || write_file(CGROUP "/cgroup.procs", "0"))
+	if (!code || write_file(CGROUP "/cgroup.procs", "0"))
 		return 1;
-	for (int i = 0; i < NR_ABSENT; i++) {
-		memcpy(code + i * PAGE, spin_code, spin_code_size);
+	for (int i = 0; i < NR_ABSENT; i++)
 		spin_ns(code + i * PAGE, 1);
-	}
-	/* The page of the page table, for which a process may be killed */
+	/* The page of the page table maps them all; a process may be killed for it */
 	*(volatile uint32_t *)counters = 0;
 	if (set_regions(&region, 1, sizeof(uint32_t), MS, 0))
 		return 2;
@@ -412,9 +405,7 @@ static bool loses_ticks_only(struct __test_metadata *_metadata)
 	ASSERT_NE(MAP_FAILED, memory);
 	madvise(memory, 2 * HUGE, MADV_NOHUGEPAGE);
 	ASSERT_EQ(0, write_file(CGROUP "/memory.max", MEMORY_MAX));
-	program = child_begin(count_in_absent_pages,
-			      (void *)(((uintptr_t)memory + HUGE - 1) &
-				       ~(HUGE - 1UL)));
+	program = child_begin(count_in_absent_pages, huge_aligned(memory));
 	child_go(&filler);
 	ASSERT_EQ(0, child_wait_stopped(&filler));
 	child_go(&program);
@@ -432,13 +423,15 @@ static bool loses_ticks_only(struct __test_metadata *_metadata)
 }
 
 /* But what the programs themselves need of the kernel may have one killed. */
-TEST_F(cgroup, that_is_full_loses_ticks_and_no_process)
+TEST(a_cgroup_that_is_full_loses_ticks_and_no_process)
 {
 	bool is_good;
 
-	if (variant->delay || variant->end != BY_EXIT)
-		SKIP(return, "for one variant");
+	ASSERT_EQ(0, mkdir(CGROUP, 0755));
+	write_file(CGROUP "/memory.swap.max", "0");
 	RUN_UNTIL(is_good, is_good = loses_ticks_only(_metadata));
+	TRY_UNTIL(!rmdir(CGROUP))
+		usleep(100000);
 }
 
 /* Always has ticks whose page is missing, until it is killed. */

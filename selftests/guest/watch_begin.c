@@ -165,18 +165,6 @@ static int watch_target(void *race)
 	return become(ALICE) ? 255 : attempt(race);
 }
 
-/* Have the scheduler, fork and exec look for members. */
-static void look_everywhere(void)
-{
-	for (int i = 0; i < 300; i++) {
-		pid_t child = fork_child();
-
-		if (!child)
-			_exit(0);
-		wait_child(child);
-	}
-}
-
 /*
  * Return: how many attempts failed late, or -1 with errno if the watcher cannot
  * be delayed.
@@ -213,7 +201,8 @@ TEST(a_watch_that_fails_when_the_process_has_joined)
 		late = run_race(&race, symbol);
 		kill(race.target, SIGKILL);
 		EXPECT_EQ(-SIGKILL, wait_child(race.target));
-		look_everywhere();
+		/* Have the scheduler, fork and exec look for members */
+		EXPECT_EQ(0, fork_some(300));
 		TH_LOG("%d attempts failed after %u ms", late, race.delay_ms);
 	}
 	EXPECT_GE(LATE, late);

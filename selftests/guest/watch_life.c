@@ -32,7 +32,6 @@
 
 NEEDS_ROOT;
 
-#define HUGE		(2UL << 20)
 
 #define PLACE		"/run/profil-watch-life"
 #define CGROUP		"/sys/fs/cgroup/profil-watch-life"
@@ -1033,21 +1032,9 @@ TEST_F(file, of_another_mount_namespace)
 	expect_ticks(_metadata, &self->watch, "/mnt/code", 0);
 }
 
-static void *jit(void)
-{
-	void *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (code == MAP_FAILED)
-		return NULL;
-	memcpy(code, spin_code, spin_code_size);
-	__builtin___clear_cache(code, code + spin_code_size);
-	return code;
-}
-
 static int spin_in_jit(void *report)
 {
-	void *code = jit();
+	char *code = map_spin_code(1);
 
 	if (!code || write((intptr_t)report, &code, sizeof(code)) < 0)
 		return 1;
@@ -1259,7 +1246,7 @@ static int spin_in_transparent_huge_page(void *unused)
 	int fd = open(PLACE "/code", O_RDWR);
 	char *space = mmap(NULL, 2 * HUGE, PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *code = (char *)(((uintptr_t)space + HUGE - 1) & -HUGE);
+	char *code = huge_aligned(space);
 
 	(void)unused;
 	if (mmap(code, HUGE, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd,

@@ -83,16 +83,9 @@ static int end_counting(void)
 
 static int move_and_fork(void *unused)
 {
-	pid_t child;
-
 	(void)unused;
-	if (write_file(CGROUP "/cgroup.procs", "0") ||
-	    write_file(CGROUPS "/cgroup.procs", "0"))
-		return 1;
-	child = fork_child();
-	if (!child)
-		_exit(0);
-	return wait_child(child);
+	return write_file(CGROUP "/cgroup.procs", "0") ||
+	       write_file(CGROUPS "/cgroup.procs", "0") || fork_some(1);
 }
 
 FIXTURE(profile) {
@@ -227,19 +220,6 @@ TEST(a_table_full_of_objects_takes_no_lock)
 
 #define NR_FORKS	20
 
-static int fork_some(void)
-{
-	for (int i = 0; i < NR_FORKS; i++) {
-		pid_t child = fork_child();
-
-		if (!child)
-			_exit(0);
-		if (wait_child(child))
-			return 1;
-	}
-	return 0;
-}
-
 /* Fork, after others have. @cgroups: descriptor of the root cgroup */
 static int watch_all(void *cgroups)
 {
@@ -256,7 +236,7 @@ static int watch_all(void *cgroups)
 	if (after.withheld - before.withheld < NR_FORKS)
 		return 1;
 	raise(SIGSTOP);
-	return fork_some();
+	return fork_some(NR_FORKS);
 }
 
 /* A watch of the root cgroup counts them, but they wait for no lock. */
@@ -268,7 +248,7 @@ TEST(forks_of_others_take_no_lock)
 	child_go(&child);
 	ASSERT_EQ(0, child_wait_stopped(&child));
 	ASSERT_EQ(0, count_calls("profil:profil_wide_update", "", NULL));
-	EXPECT_EQ(0, fork_some());
+	EXPECT_EQ(0, fork_some(NR_FORKS));
 	EXPECT_EQ(0, end_counting());
 	EXPECT_EQ(0, kill(child.pid, SIGCONT));
 	ASSERT_EQ(0, child_wait_stopped(&child));

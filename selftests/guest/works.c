@@ -150,19 +150,14 @@ static void count_on_in_hole(FIXTURE_DATA(works) *self, uid_t user)
 {
 	uint32_t *counters = counters_in_hole(self);
 	struct profil_region regions[HALF];
-	char *code[HALF];
+	char *code = map_spin_code(HALF);
 
-	for (int i = 0; i < HALF; i++) {
-		code[i] = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		memcpy(code[i], spin_code, spin_code_size);
-		__builtin___clear_cache(code[i], code[i] + PAGE);
-		regions[i] = counter_of(code[i], code[i] + PAGE, &counters[i],
-					sizeof(*counters));
-	}
+	for (int i = 0; i < HALF; i++)
+		regions[i] = counter_of(code + i * PAGE, code + (i + 1) * PAGE,
+					&counters[i], sizeof(*counters));
 	get_ready(self, user, regions, HALF);
 	for (int i = 0; i < 5000; i++) {
-		spin_ns(code[i % HALF], 2 * MS);
+		spin_ns(code + i % HALF * PAGE, 2 * MS);
 		if (i == HALF)
 			stage->done++;
 	}

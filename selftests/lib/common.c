@@ -482,6 +482,20 @@ int wait_child(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/* Fork children one after the other, which end at once. Return: 0, or -1. */
+int fork_some(int nr)
+{
+	while (nr--) {
+		pid_t child = fork_child();
+
+		if (!child)
+			_exit(0);
+		if (wait_child(child))
+			return -1;
+	}
+	return 0;
+}
+
 struct switches {
 	int pipes[2][2];
 	int nr;

@@ -22,6 +22,14 @@
 
 #define PAGE	4096
 
+/* What one page of a page table maps, and a huge page */
+#define HUGE	(2UL << 20)
+
+static inline void *huge_aligned(void *memory)
+{
+	return (void *)(((uintptr_t)memory + HUGE - 1) & -HUGE);
+}
+
 /* The user of that name, and a group. */
 #define NOBODY	65534
 
@@ -99,6 +107,7 @@ void __attribute__((noreturn)) stand_still(void *loop);
 
 int pin_to(int processor);
 pid_t fork_child(void);
+int fork_some(int nr);
 int wait_child(pid_t child);
 int switch_threads(int nr);
 uint64_t number_of(const char *path, const char *name);

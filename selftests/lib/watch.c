@@ -896,6 +896,20 @@ const unsigned char spin_code[] = {
 #endif
 const size_t spin_code_size = sizeof(spin_code);
 
+/* Map pages, each of which begins with spin_code. Return: the first one, or NULL. */
+char *map_spin_code(int nr)
+{
+	char *code = mmap(NULL, nr * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (code == MAP_FAILED)
+		return NULL;
+	for (int i = 0; i < nr; i++)
+		memcpy(code + i * PAGE, spin_code, spin_code_size);
+	__builtin___clear_cache(code, code + nr * PAGE);
+	return code;
+}
+
 /* Spend CPU time in a copy of spin_code. */
 void spin_ns(const void *code, uint64_t ns)
 {

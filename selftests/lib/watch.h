@@ -203,6 +203,7 @@ int get_parameter(const char *name, char *value, size_t size);
 extern const unsigned char spin_code[];
 extern const size_t spin_code_size;
 
+char *map_spin_code(int nr);
 void spin_ns(const void *code, uint64_t ns);
 int make_code(const char *path);
 int write_code(int fd);

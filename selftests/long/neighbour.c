@@ -80,7 +80,6 @@ NEEDS_TWO_CPUS;
 
 #define HUNG_TASK	"/proc/sys/kernel/hung_task_timeout_secs"
 
-#define HUGE		(2UL << 20)
 #define HUGE_PARTS	8
 
 #define PUNCHED_SIZE	(128 << 20)
@@ -1114,12 +1113,12 @@ static void exceed_memory_high(FIXTURE_DATA(neighbour) *self, int nr)
 	size_t size = (HUGE_PARTS + 2) * HUGE;
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uintptr_t counters = ((uintptr_t)memory + HUGE - 1) & -HUGE;
+	void *counters = huge_aligned(memory);
 
 	(void)nr;
 	burn_spread(1);
 	if (madvise(memory, size, MADV_HUGEPAGE) || become(HOSTILE) ||
-	    spread_start(self->device, HUGE_PARTS, (void *)counters, HUGE,
+	    spread_start(self->device, HUGE_PARTS, counters, HUGE,
 			 PERIOD_NS))
 		_exit(1);
 	keep_ticking(self, memory, size);
