@@ -18,6 +18,9 @@
  * does no harm.
  */
 #define _GNU_SOURCE 1
+/* Makes struct dirent that of getdents64(2) */
+#define _FILE_OFFSET_BITS 64
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -32,7 +35,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "fallback_perf.h"
 #include "fallback_profile.h"
 #include "schedule.h"
 
@@ -101,22 +103,6 @@ struct fallback_thread {
 	u64 open;
 	u32 patience;
 	struct profil_schedule schedule;
-};
-
-/**
- * struct fallback_entry - an entry of a directory, as getdents64(2) has it
- * @inode: not used
- * @offset: not used
- * @bytes: its size
- * @type: not used
- * @name: its name
- */
-struct fallback_entry {
-	u64 inode;
-	s64 offset;
-	u16 bytes;
-	u8 type;
-	char name[];
 };
 
 /**
@@ -641,13 +627,13 @@ static void fallback_scan(struct fallback_clock *clock, u32 period_ns)
 	while ((bytes = syscall(SYS_getdents64, fd, clock->entries,
 				sizeof(clock->entries))) > 0) {
 		for (at = 0; at < bytes;) {
-			struct fallback_entry *entry =
+			struct dirent *entry =
 				(void *)(clock->entries + at);
-			pid_t tid = atoi(entry->name);
+			pid_t tid = atoi(entry->d_name);
 
 			if (tid > 0)
 				fallback_found(clock, tid, past_ns, period_ns);
-			at += entry->bytes;
+			at += entry->d_reclen;
 		}
 	}
 	syscall(SYS_close, fd);

@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fallback_perf.h"
+#include "fallback_profile.h"
 
 /* Where programs do not expect their own descriptors. */
 #define FALLBACK_LOWEST_FD	512
@@ -84,7 +84,7 @@ void fallback_perf_open(struct fallback_perf *perf, pid_t tid, int number)
 /* Whether the descriptor is the event still. */
 static bool fallback_perf_is_open(struct fallback_perf *perf)
 {
-	uint64_t id;
+	u64 id;
 
 	if (perf->fd < 0)
 		return false;
@@ -101,7 +101,7 @@ static bool fallback_perf_is_open(struct fallback_perf *perf)
  *
  * Return: after how much it fires.
  */
-uint64_t fallback_perf_set(struct fallback_perf *perf, uint64_t ns)
+u64 fallback_perf_set(struct fallback_perf *perf, u64 ns)
 {
 	if (ns < FALLBACK_GAP_NS)
 		ns = FALLBACK_GAP_NS;

@@ -125,6 +125,23 @@ int fallback_write(u64 to, const void *from, size_t size);
 int fallback_check(const struct fallback_profile *profile);
 void fallback_count(const struct fallback_profile *profile, u64 pc, u64 nr);
 
+/* fallback_perf.c */
+
+/**
+ * struct fallback_perf - the perf event of a thread
+ * @fd: its descriptor, or -1
+ * @id: the kernel's number of the event
+ */
+struct fallback_perf {
+	int fd;
+	u64 id;
+};
+
+void fallback_perf_open(struct fallback_perf *perf, pid_t tid, int number);
+u64 fallback_perf_set(struct fallback_perf *perf, u64 ns);
+void fallback_perf_stop(struct fallback_perf *perf);
+void fallback_perf_close(struct fallback_perf *perf);
+
 /* fallback_clock.c; the caller holds the lock */
 
 /**

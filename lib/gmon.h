@@ -9,11 +9,43 @@
 #define PROFIL_GMON_H
 
 #include <stdbool.h>
-
-#include "gmon_arcs.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of text for each counter of the histogram, as usual for gprof. */
 #define GMON_COUNTER_TEXT	4
+
+/* For code that mcount runs: with -pg, it would call mcount itself. */
+#define GMON_UNCOUNTED	__attribute__((no_instrument_function))
+
+/**
+ * struct gmon_arc - a call site and the function that it calls
+ * @key: offsets from the start of the text, of the call site in the upper half
+ *	and of the function in the lower; 0 marks a free slot
+ * @calls: number of calls
+ */
+struct gmon_arc {
+	uint64_t key;
+	uint64_t calls;
+};
+
+/**
+ * struct gmon_arcs - call counts of each pair of caller and function
+ * @slots: @nr slots
+ * @nr: number of slots, a power of two
+ * @bits: binary logarithm of @nr
+ * @dropped: number of calls for which there was no slot
+ *
+ * A hash table of fixed size. Any number of threads and signal handlers insert
+ * and count at the same time, without a lock. An empty table is all zeros, so
+ * it may lie in memory that the kernel clears at fork.
+ */
+struct gmon_arcs {
+	struct gmon_arc *slots;
+	size_t nr;
+	unsigned int bits;
+	uint64_t *dropped;
+};
 
 /**
  * struct gmon_own - state that a forked child does not inherit
@@ -62,6 +94,9 @@ extern struct gmon *gmon_counting;
 /* The C library has it, but declares it in no header. */
 void moncontrol(int mode);
 
+unsigned int gmon_arcs_bits(size_t text);
+void gmon_arcs_count(const struct gmon_arcs *arcs, uint32_t from,
+		     uint32_t self);
 void gmon_mcount(uintptr_t from, uintptr_t self);
 void gmon_write(const struct gmon *gmon);
 void gmon_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,7 +6,7 @@
  */
 #include "kselftest_harness.h"
 
-#include <gmon_arcs.h>
+#include <gmon.h>
 #include <pthread.h>
 #include <sys/time.h>
 
