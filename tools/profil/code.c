@@ -21,8 +21,12 @@
 /* With more than this, code_trim() forgets all. */
 #define MOST_BYTES	(4u << 20)
 
-/* A file that cannot be read is not asked more often. */
-#define MOST_ASKED	3
+/*
+ * A file that cannot be read is asked at so many readings; and then seldom, in the end
+ * at one of 2^6 readings.
+ */
+#define OFTEN_ASKED	3
+#define SELDOM_ASKED	6
 
 /* So many parts has a question that was not answered. */
 #define PARTS		32
@@ -47,6 +51,7 @@ struct code_place {
  * @files: tree of the files, for tsearch(3)
  * @nr: number of files
  * @list: the files
+ * @readings: number of calls of code_learn()
  * @bytes: memory that it takes, about
  * @failures: how often files could not be read in time
  */
@@ -54,6 +59,7 @@ static struct code {
 	void *files;
 	size_t nr;
 	struct code_file **list;
+	uint64_t readings;
 	size_t bytes;
 	unsigned long failures;
 } code;
@@ -65,18 +71,18 @@ static int by_file(const void *a, const void *b)
 	return prf_compare_files(&f->dso, &g->dso);
 }
 
-static struct code_file *new_file(const struct prf_dso *dso)
+static struct code_file *new_file(const struct prf_dso *dso, const char *path)
 {
 	struct code_file *file = calloc(1, sizeof(*file));
-	char *path = strdup(dso->path);
+	char *copy = strdup(path);
 
-	if (!file || !path) {
+	if (!file || !copy) {
 		free(file);
-		free(path);
+		free(copy);
 		return NULL;
 	}
 	file->users = 1;
-	file->dso.path = path;
+	file->dso.path = copy;
 	prf_copy_file(&file->dso, dso);
 	return file;
 }
@@ -107,7 +113,7 @@ void code_put(struct code_file **files)
 
 static struct code_file *add_file(const struct prf_dso *dso)
 {
-	struct code_file *file = new_file(dso), **list;
+	struct code_file *file = new_file(dso, dso->path), **list;
 
 	list = array_grow(code.list, code.nr, sizeof(*list));
 	if (list)
@@ -249,8 +255,11 @@ static int add_function(struct code_file *file, uint64_t start, uint64_t end,
  */
 static struct code_file *made_code(const struct prf_dso *dso)
 {
-	struct code_file *file = new_file(dso);
+	/* The path of a process's list has its ID */
+	struct code_file *file = new_file(dso, dso->kind == PRF_ANONYMOUS ?
+					       "[anonymous]" : dso->path);
 	size_t i;
+
 
 	for (i = 0; file && i < dso->nr_symbols; i++) {
 		const struct prf_symbol *symbol = &dso->symbols[i];
@@ -294,7 +303,7 @@ static int want(struct code_file *file, const struct prf_dso *dso,
 						dso->bucket_bytes - 1 : 0));
 	struct code_place *wanted;
 
-	if (file->asked >= MOST_ASKED ||
+	if (code.readings < file->ask_at ||
 	    code_function(file, address, calls ? 1 : dso->bucket_bytes))
 		return 0;
 	wanted = array_grow(file->wanted, file->nr_wanted, sizeof(*wanted));
@@ -447,10 +456,15 @@ static void free_wanted(struct code_file *file)
 	file->nr_wanted = 0;
 }
 
-/*
- * Take the answers that there are. What has none now may have one later, but not
- * for ever. @all_read: not because of another file
- */
+/* What cannot be read now may be readable later, but maybe never. */
+static void put_off(struct code_file *file)
+{
+	file->asked++;
+	file->ask_at = code.readings + (file->asked < OFTEN_ASKED ? 1 :
+					1 << MIN(file->asked, SELDOM_ASKED));
+}
+
+/* Take the answers that there are. @all_read: not because of another file */
 static int take_answers(const struct prf *answers, struct code_file **files,
 			size_t nr, bool all_read)
 {
@@ -464,8 +478,9 @@ static int take_answers(const struct prf *answers, struct code_file **files,
 			if (learn_names(files[i], dso->names))
 				return -1;
 			free_wanted(files[i]);
+			files[i]->asked = 0;
 		} else if (all_read) {
-			files[i]->asked++;
+			put_off(files[i]);
 		}
 		dso++;
 	}
@@ -571,9 +586,11 @@ struct code_file **code_learn(const struct session *session,
 		.limits = limits,
 		.end_ns = now_ns() + limits->seconds * SECOND_NS,
 	};
-	int failed = files ? want_all(files, prf) : -1;
+	int failed;
 	size_t i;
 
+	code.readings++;
+	failed = files ? want_all(files, prf) : -1;
 	if (!failed && !session->no_names)
 		failed = ask_all(&asking);
 	for (i = 0; i < code.nr; i++)

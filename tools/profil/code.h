@@ -3,7 +3,7 @@
  * code.h - functions of files, by path and build ID
  *
  * A function that has had ticks will have more. Its file is read once, unless
- * that changes and has no build ID.
+ * that changes.
  */
 #ifndef CODE_H
 #define CODE_H
@@ -44,6 +44,7 @@ struct code_function {
  * @nr_wanted: number of elements of @wanted
  * @wanted: places without a function, to ask for
  * @asked: number of times that it could not be read
+ * @ask_at: number of the reading at which it is asked again
  * @profile: the profile that has it, by encode.c
  * @mapping: its number there
  */
@@ -57,6 +58,7 @@ struct code_file {
 	size_t nr_wanted;
 	struct code_place *wanted;
 	unsigned int asked;
+	uint64_t ask_at;
 	uint64_t profile;
 	uint64_t mapping;
 };

@@ -347,7 +347,7 @@ int object_read(struct object *object, const struct profil_watch_table *table,
 }
 
 /**
- * object_has_changed() - has a file without a build ID changed since it was read?
+ * object_has_changed() - has a file changed since it was read?
  * @object: the file; another one at its path does not count
  * @seen: its object
  * @start_ns: start of the watch, in nanoseconds since the epoch
@@ -360,7 +360,7 @@ bool object_has_changed(const struct object *object,
 	bool is_other;
 	int fd;
 
-	if (!object->changed_ns || object->build_id_len)
+	if (!object->changed_ns)
 		return false;
 	changed_ns = process_changed_ns(seen->pid, object->path);
 	if (!changed_ns || changed_ns == object->changed_ns)
