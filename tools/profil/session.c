@@ -29,7 +29,15 @@ uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/** unix_ns() - a time of now_ns(), in nanoseconds since the epoch */
+/** asleep_ns() - how long the machine has been asleep, which now_ns() leaves out */
+uint64_t asleep_ns(void)
+{
+	uint64_t awake_ns = now_ns();
+
+	return clock_ns(CLOCK_BOOTTIME) - awake_ns;
+}
+
+/** unix_ns() - a time of now_ns() since the machine last slept, in nanoseconds since the epoch */
 uint64_t unix_ns(uint64_t ns)
 {
 	return clock_ns(CLOCK_REALTIME) - (now_ns() - ns);

@@ -126,6 +126,7 @@ struct session {
 #define SECOND_NS	1000000000ULL
 
 uint64_t now_ns(void);
+uint64_t asleep_ns(void);
 uint64_t unix_ns(uint64_t ns);
 void session_ignore_writing(void);
 void session_raise(int signal);

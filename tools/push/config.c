@@ -14,20 +14,20 @@
 
 #include "profil/options.h"
 #include "push/config.h"
+#include "push/spool.h"
 #include "util/array.h"
 #include "util/file.h"
 #include "util/term.h"
 
 #define MB		(1ULL << 20)
 
-/* Without a directory, profiles that wait are in memory */
-#define MEMORY_BYTES	(4 * MB)
+/* In a directory */
 #define SPOOL_BYTES	(64 * MB)
 
 #define MOST_SECONDS	3600
 #define MOST_MB		(1 << 20)
 
-struct config config = { .every_s = 60, .spool_bytes = MEMORY_BYTES };
+struct config config = { .every_s = 60, .spool_bytes = SPOOL_MEMORY };
 
 /* What the options were, until config_finish() knows all of them */
 static struct {

@@ -21,6 +21,9 @@
 #define KERNEL		"[kernel]"
 #define ELSEWHERE	"[elsewhere]"
 
+/* A cgroup that was gone before the table was read, or is out of sight */
+#define UNKNOWN_CGROUP	"[unknown cgroup]"
+
 /* First size of the table of locations; a power of two */
 #define SPOTS	1024
 
@@ -82,7 +85,7 @@ const char *encode_key(const struct prf_exec *exec)
 	case CONFIG_BY_COMM:
 		return base_name(exec->name);
 	case CONFIG_BY_CGROUP:
-		return *exec->cgroup ? exec->cgroup : "/";
+		return *exec->cgroup ? exec->cgroup : UNKNOWN_CGROUP;
 	default:
 		return "";
 	}
@@ -416,7 +419,7 @@ static int put_window(struct out *out, const struct encode *encode)
 		return -1;
 	}
 	pprof_times(&out->pprof, nr ? list->prf->period_ns : 0,
-		    unix_ns(window->start_ns), window->end_ns - window->start_ns);
+		    window_unix_ns(window), window->end_ns - window->start_ns);
 	if (encode->comment)
 		pprof_comment(&out->pprof, encode->comment);
 	put_items(out, encode, list, nr);

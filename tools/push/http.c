@@ -4,7 +4,8 @@
  *
  * One request at a time, of the oldest profile. One that the store has rejected
  * is dropped, as it would be again; after any other failure, it is sent again,
- * after a while that doubles with each failure.
+ * after a while that doubles with each failure. One that the store fails to take
+ * again and again waits until those after it have been sent.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -30,6 +31,9 @@
 #define FIRST_PAUSE_S	1
 #define LAST_PAUSE_S	64
 #define MOST_PAUSE_S	300
+
+/* So often a profile that the store fails to take holds up the next one. */
+#define MOST_FAILURES	5
 
 /* Stands for a failure without an answer. */
 #define NO_STATUS	1
@@ -59,6 +63,8 @@ const char *const http_outcomes[HTTP_OUTCOMES] = {
  * @answer_size: bytes of it
  * @next_ns: the next request is not sent before
  * @pause_s: pause after the next failure, in seconds
+ * @failures: answers in a row that the store cannot take the profile
+ * @passed_over: number of a profile that had too many of these, or 0
  * @said: last failure that was reported, an HTTP status or NO_STATUS; or 0
  */
 static struct http {
@@ -73,6 +79,8 @@ static struct http {
 	size_t answer_size;
 	uint64_t next_ns;
 	unsigned int pause_s;
+	unsigned int failures;
+	uint64_t passed_over;
 	long said;
 } http = { .pause_s = FIRST_PAUSE_S };
 
@@ -177,6 +185,16 @@ static int authorize(void)
 	return 0;
 }
 
+/* A question to a name server that is away is given up, and not waited for. */
+static CURLcode leave_resolver(void)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700
+	return curl_easy_setopt(http.easy, CURLOPT_QUICK_EXIT, 1L);
+#else
+	return CURLE_OK;
+#endif
+}
+
 static int prepare(size_t size)
 {
 	curl_easy_reset(http.easy);
@@ -192,6 +210,7 @@ static int prepare(size_t size)
 		curl_easy_setopt(http.easy, CURLOPT_USERAGENT,
 				 "profil/" VERSION) ||
 		curl_easy_setopt(http.easy, CURLOPT_NOSIGNAL, 1L) ||
+		leave_resolver() ||
 		curl_easy_setopt(http.easy, CURLOPT_CONNECTTIMEOUT_MS,
 				 CONNECT_MS) ||
 		curl_easy_setopt(http.easy, CURLOPT_TIMEOUT_MS, ANSWER_MS) ||
@@ -218,12 +237,23 @@ static bool may_send(void)
 		now_ns() >= http.next_ns;
 }
 
-/* Send the oldest profile. */
+/* The oldest profile after the one that is passed over, or the oldest of all */
+static const struct spooled *choose(void)
+{
+	size_t i;
+
+	for (i = 0; i < spool.nr; i++)
+		if (spool.list[i].number > http.passed_over)
+			return &spool.list[i];
+	http.passed_over = 0;
+	return spool.list;
+}
+
 static void send_next(void)
 {
 	size_t size;
 
-	http.sent = *spool.list;
+	http.sent = *choose();
 	spool.sent = http.sent.number;
 	http.answer_size = 0;
 	http.data = spool_read(&http.sent, &size);
@@ -232,7 +262,7 @@ static void send_next(void)
 		term_warn("cannot read a profile of the spool: %s",
 			  strerror(errno));
 		spool_drop(http.sent.ticks);
-		spool_remove(http.sent.number);
+		spool_forget(http.sent.number);
 		end_request();
 		return;
 	}
@@ -294,13 +324,15 @@ static enum http_outcome outcome_of(long status)
 		HTTP_UNAVAILABLE : HTTP_REJECTED;
 }
 
+/* It is reported when all are sent: one of them may be passed over each time. */
 static void accepted(void)
 {
-	if (http.said)
-		term_warn("%s accepts profiles again; %zu wait", config.url,
-			  spool.nr - 1);
-	http.said = 0;
+	if (http.said && spool.nr == 1) {
+		term_warn("%s accepts profiles again", config.url);
+		http.said = 0;
+	}
 	spool.said_full = false;
+	http.failures = 0;
 	http.pause_s = FIRST_PAUSE_S;
 	http_stats.ticks += http.sent.ticks;
 	http_stats.bytes += http.sent.bytes;
@@ -312,6 +344,7 @@ static void rejected(long status)
 	if (is_news(status))
 		term_warn("%s rejects profiles, which are dropped: HTTP status %ld: %s",
 			  config.url, status, answer());
+	http.failures = 0;
 	http.pause_s = FIRST_PAUSE_S;
 	spool_drop(http.sent.ticks);
 	spool_remove(http.sent.number);
@@ -321,6 +354,11 @@ static void failed(long status, CURLcode error)
 {
 	curl_off_t asked_s = 0;
 
+	/* It may be the profile that the store cannot take */
+	if (status >= 500 && ++http.failures >= MOST_FAILURES) {
+		http.passed_over = http.sent.number;
+		http.failures = 0;
+	}
 	curl_easy_getinfo(http.easy, CURLINFO_RETRY_AFTER, &asked_s);
 	pause_sending(asked_s);
 	if (!is_news(status ?: NO_STATUS))

@@ -212,6 +212,16 @@ static void end_scrape(void *unused, struct MHD_Connection *connection,
 
 /* ---- windows */
 
+/*
+ * Is a window to end? It has begun somewhat after a full second, of which the last one
+ * comes in time.
+ */
+static bool is_due(const struct scrape *scrape, uint64_t now_ns)
+{
+	return now_ns + SECOND_NS / 2 >= scrape->window.start_ns +
+					 scrape->seconds * SECOND_NS;
+}
+
 /** listen_wants() - is the table to be read, for a window to begin or to end? */
 bool listen_wants(uint64_t now_ns)
 {
@@ -220,8 +230,7 @@ bool listen_wants(uint64_t now_ns)
 	for (i = 0; i < MOST_SCRAPES; i++)
 		if (scrapes[i].state == SCRAPE_WANTED ||
 		    (scrapes[i].state == SCRAPE_OPEN &&
-		     now_ns >= scrapes[i].window.start_ns +
-			       scrapes[i].seconds * SECOND_NS))
+		     is_due(&scrapes[i], now_ns)))
 			return true;
 	return false;
 }
@@ -311,8 +320,7 @@ void listen_refresh(uint64_t now_ns, bool is_last)
 		struct scrape *scrape = &scrapes[i];
 
 		if (scrape->state == SCRAPE_OPEN &&
-		    (is_last || now_ns >= scrape->window.start_ns +
-					  scrape->seconds * SECOND_NS))
+		    (is_last || is_due(scrape, now_ns)))
 			finish(scrape);
 		if (scrape->state != SCRAPE_WANTED)
 			continue;

@@ -112,6 +112,18 @@ static int fill(const struct session *session, struct prf *prf)
 	return 0;
 }
 
+/* To a store, a program whose file has been replaced is still the same one. */
+static void drop_marks(struct prf *prf)
+{
+	size_t i;
+
+	for (i = 0; i < prf->nr; i++) {
+		char *name = prf->execs[i].name;
+
+		name[plain_length(name)] = '\0';
+	}
+}
+
 /* What has come since the last time, for add_segment(); NULL with errno */
 static struct segment *read_table(struct session *session)
 {
@@ -126,8 +138,10 @@ static struct segment *read_table(struct session *session)
 	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
 	/* Counts come first, and then files, which takes longer */
 	push.read_ns = now_ns();
-	if (!record_add(push.record, &segment->prf))
+	if (!record_add(push.record, &segment->prf)) {
+		drop_marks(&segment->prf);
 		return segment;
+	}
 failed:
 	segment_put(segment);
 	return NULL;
@@ -202,7 +216,7 @@ static void say_dropped(char *text, size_t room)
 static void put_profile(const char *key, const char *service)
 {
 	struct spooled profile = {
-		.from_ns = unix_ns(push.window.start_ns),
+		.from_ns = window_unix_ns(&push.window),
 		.until_ns = unix_ns(push.window.end_ns),
 	};
 	char dropped[100];
@@ -212,6 +226,7 @@ static void put_profile(const char *key, const char *service)
 		.labelled = config.protocol == CONFIG_PPROF,
 		.service = service,
 	};
+	size_t length = strlen(service);
 	int fd = spool_new();
 
 	if (push.dropped != spool.dropped) {
@@ -219,7 +234,9 @@ static void put_profile(const char *key, const char *service)
 		encode.comment = dropped;
 	}
 	push.dropped = spool.dropped;
-	snprintf(profile.service, sizeof(profile.service), "%s", service);
+	if (length >= sizeof(profile.service))
+		service += length - sizeof(profile.service) + 1;
+	strcpy(profile.service, service);
 	if (fd < 0 || encode_window(&encode, fd, &profile.ticks)) {
 		term_warn("cannot make a profile: %s", strerror(errno));
 		spool_drop(profile.ticks);

@@ -52,6 +52,9 @@ static void forget(size_t index)
 	struct spooled *profile = &spool.list[index];
 
 	spool.bytes -= profile->bytes;
+	if (profile->data)
+		spool.memory -= profile->bytes;
+	free(profile->data);
 	spool.nr--;
 	memmove(profile, profile + 1, (spool.nr - index) * sizeof(*profile));
 }
@@ -61,9 +64,7 @@ static void delete(size_t index)
 	struct spooled *profile = &spool.list[index];
 	char name[NAME_ROOM];
 
-	if (directory < 0) {
-		free(profile->data);
-	} else {
+	if (!profile->data) {
 		name_file(profile->number, name);
 		unlinkat(directory, name, 0);
 	}
@@ -77,14 +78,20 @@ void spool_drop(uint64_t ticks)
 	spool.dropped_ticks += ticks;
 }
 
-/* Drop the oldest profiles while there are too many bytes. */
+static bool is_full(void)
+{
+	return spool.bytes > config.spool_bytes ||
+		(directory >= 0 && spool.memory > SPOOL_MEMORY);
+}
+
+/* Drop the oldest profiles while there are too many bytes, but not the last one. */
 static void make_room(void)
 {
 	size_t first;
 
-	while (spool.bytes > config.spool_bytes) {
+	while (is_full()) {
 		first = spool.nr && spool.list->number == spool.sent;
-		if (first >= spool.nr)
+		if (first + 1 >= spool.nr)
 			return;
 		spool_drop(spool.list[first].ticks);
 		delete(first);
@@ -103,6 +110,8 @@ static int add_to_list(const struct spooled *profile)
 	spool.list = list;
 	list[spool.nr++] = *profile;
 	spool.bytes += profile->bytes;
+	if (profile->data)
+		spool.memory += profile->bytes;
 	if (profile->number >= next)
 		next = profile->number + 1;
 	return 0;
@@ -259,23 +268,14 @@ int spool_open(void)
  */
 int spool_new(void)
 {
-	int fd;
-
-	if (directory < 0)
-		fd = memfd_create("profile", MFD_CLOEXEC);
-	else
-		fd = openat(directory, NEW, O_RDWR | O_CREAT | O_TRUNC |
-			    O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0)
-		lseek(fd, HEAD, SEEK_SET);
-	return fd;
+	return memfd_create("profile", MFD_CLOEXEC);
 }
 
-/* Read the profile of a file. Returns NULL with errno, which is EIO if it is cut. */
-static char *read_data(int fd, size_t size)
+/* Read a profile that begins at @at. Returns NULL with errno, which is EIO if it is cut. */
+static char *read_data(int fd, size_t size, size_t at)
 {
 	char *data = malloc(size + 1);
-	ssize_t got = data ? pread(fd, data, size, HEAD) : -1;
+	ssize_t got = data ? pread(fd, data, size, at) : -1;
 
 	if (got == (ssize_t)size)
 		return data;
@@ -285,22 +285,52 @@ static char *read_data(int fd, size_t size)
 	return NULL;
 }
 
-/* Give a file its name, once all of it is on the disk; or keep what is in it. */
-static int commit(int fd, struct spooled *profile)
+static bool write_data(int fd, const struct spooled *profile)
 {
-	char name[NAME_ROOM];
+	size_t size = profile->bytes - HEAD;
+	ssize_t done = pwrite(fd, profile->data, size, HEAD);
 
-	if (directory < 0) {
-		profile->data = read_data(fd, profile->bytes - HEAD);
-		return profile->data ? 0 : -1;
-	}
+	/* A disk that becomes full takes a part, and then says so */
+	if (done >= 0 && (size_t)done < size)
+		errno = ENOSPC;
+	return done == (ssize_t)size;
+}
+
+/* Make the file of a profile, which gets its name once all of it is on the disk. */
+static bool write_file(const struct spooled *profile)
+{
+	int fd = openat(directory, NEW, O_WRONLY | O_CREAT | O_TRUNC |
+			O_CLOEXEC | O_NOFOLLOW, 0600);
+	char name[NAME_ROOM];
+	bool done;
+
 	name_file(profile->number, name);
-	if (!write_head(fd, profile) || fdatasync(fd) ||
-	    renameat(directory, NEW, directory, name))
-		return -1;
+	done = fd >= 0 && write_head(fd, profile) && write_data(fd, profile) &&
+		!fdatasync(fd) && !renameat(directory, NEW, directory, name);
+	if (fd >= 0)
+		close(fd);
 	/* Not every file system can do that */
-	fdatasync(directory);
-	return 0;
+	if (done)
+		fdatasync(directory);
+	return done;
+}
+
+/* Put a profile into the directory, or leave it in memory. */
+static void commit(struct spooled *profile)
+{
+	if (directory < 0)
+		return;
+	if (write_file(profile)) {
+		free(profile->data);
+		profile->data = NULL;
+		spool.said_memory = false;
+		return;
+	}
+	if (!spool.said_memory)
+		term_warn("%s: %s: profiles that cannot be written there are kept in memory",
+			  config.spool, strerror(errno));
+	spool.said_memory = true;
+	unlinkat(directory, NEW, 0);
 }
 
 /**
@@ -312,15 +342,20 @@ void spool_add(int fd, const struct spooled *profile)
 {
 	struct spooled added = *profile;
 	struct stat status = {};
-	int failed = fstat(fd, &status);
 
 	added.number = next;
-	added.bytes = status.st_size;
-	failed = failed || commit(fd, &added);
-	if (failed)
-		term_warn("cannot keep a profile: %s", strerror(errno));
+	if (!fstat(fd, &status)) {
+		added.bytes = HEAD + status.st_size;
+		added.data = read_data(fd, status.st_size, 0);
+	}
 	close(fd);
-	if (failed || add_to_list(&added)) {
+	if (!added.data) {
+		term_warn("cannot keep a profile: %s", strerror(errno));
+		spool_drop(profile->ticks);
+		return;
+	}
+	commit(&added);
+	if (add_to_list(&added)) {
 		free(added.data);
 		spool_drop(profile->ticks);
 		return;
@@ -341,7 +376,7 @@ char *spool_read(const struct spooled *profile, size_t *size)
 	int fd;
 
 	*size = profile->bytes - HEAD;
-	if (directory < 0) {
+	if (profile->data) {
 		data = malloc(*size + 1);
 		return data ? memcpy(data, profile->data, *size) : NULL;
 	}
@@ -349,31 +384,43 @@ char *spool_read(const struct spooled *profile, size_t *size)
 	fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return NULL;
-	data = read_data(fd, *size);
+	data = read_data(fd, *size, HEAD);
 	close(fd);
 	return data;
+}
+
+static size_t find(uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < spool.nr && spool.list[i].number != number; i++)
+		;
+	return i;
 }
 
 /** spool_remove() - remove a profile, if it is still there */
 void spool_remove(uint64_t number)
 {
-	size_t i;
+	size_t index = find(number);
 
-	for (i = 0; i < spool.nr; i++) {
-		if (spool.list[i].number != number)
-			continue;
-		delete(i);
-		return;
-	}
+	if (index < spool.nr)
+		delete(index);
+}
+
+/** spool_forget() - leave a profile to the next start, if it is still there */
+void spool_forget(uint64_t number)
+{
+	size_t index = find(number);
+
+	if (index < spool.nr)
+		forget(index);
 }
 
 /** spool_close() - free the list; profiles in a directory stay there */
 void spool_close(void)
 {
-	while (spool.nr) {
-		free(spool.list[spool.nr - 1].data);
+	while (spool.nr)
 		forget(spool.nr - 1);
-	}
 	free(spool.list);
 	spool.list = NULL;
 	if (directory >= 0)

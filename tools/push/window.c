@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profil/code.h"
+#include "profil/session.h"
 #include "push/window.h"
 #include "util/array.h"
 
@@ -32,7 +33,17 @@ void segment_put(struct segment *segment)
 /** window_open() - begin a window, without ticks */
 void window_open(struct window *window, uint64_t now_ns)
 {
-	*window = (struct window){ .start_ns = now_ns, .end_ns = now_ns };
+	*window = (struct window){
+		.start_ns = now_ns,
+		.asleep_ns = asleep_ns(),
+		.end_ns = now_ns,
+	};
+}
+
+/** window_unix_ns() - beginning of a window, in nanoseconds since the epoch */
+uint64_t window_unix_ns(const struct window *window)
+{
+	return unix_ns(window->start_ns) - (asleep_ns() - window->asleep_ns);
 }
 
 /**

@@ -31,12 +31,14 @@ struct segment {
 /**
  * struct window - what has been counted in a stretch of time
  * @start_ns: its beginning, on the monotonic clock; 0 if it is closed
+ * @asleep_ns: how long the machine had been asleep by then
  * @end_ns: its end so far
  * @nr: number of segments
  * @list: the segments
  */
 struct window {
 	uint64_t start_ns;
+	uint64_t asleep_ns;
 	uint64_t end_ns;
 	size_t nr;
 	struct segment **list;
@@ -45,6 +47,7 @@ struct window {
 struct segment *segment_new(void);
 void segment_put(struct segment *segment);
 void window_open(struct window *window, uint64_t now_ns);
+uint64_t window_unix_ns(const struct window *window);
 int window_add(struct window *window, struct segment *segment, uint64_t now_ns);
 void window_close(struct window *window);
 

@@ -164,6 +164,58 @@ def one_file_takes_no_names_with_it():
         equal(names - {"[kernel]"}, {"inner_function", "sh+0x5000"})
 
 
+def asks_again_for_names():
+    """A file that cannot be read for a while has names later."""
+    store, port = Receiver(), free_port()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        # Names are read by another user
+        os.chmod(room, 0o755)
+        bad = os.path.join(room, "bad")
+        with open(bad, "wb"):
+            pass
+        with begin(port, "--push=" + store.url, "--every=1",
+                   POISON_WHILE=bad) as profil:
+            wait_for(lambda: metrics(port)["profil_names_failures_total"] >= 4)
+            os.unlink(bad)
+            wait_for_name(store, "inner_function")
+            equal(profil.end(), 0)
+
+
+def a_replaced_program_keeps_its_name():
+    """What runs an older file of it is not another program to a store."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        program, new = (os.path.join(room, name) for name in ("pushed", "new"))
+        shutil.copy(PUSHED, program)
+        shutil.copy(PUSHED, new)
+        with subprocess.Popen([program, "--all", "--push=" + store.url, "--every=1"],
+                              env={**os.environ, "SWAP": new}) as profil:
+            wait_for(lambda: store.received)
+            profil.terminate()
+            equal(profil.wait(PATIENCE), 0)
+        assert not os.path.exists(new)
+    equal({labels["comm"] for _, _, labels in store.received[0].profile.samples},
+          {"pushed", "sh"})
+
+
+def times_heed_a_suspend():
+    """What was counted before it was counted then."""
+    def heeds():
+        store = Receiver()
+        with tempfile.TemporaryDirectory(dir=DIR) as room:
+            slept = os.path.join(room, "slept")
+            with Profil("--push=" + store.url, "--every=4", SLEPT=slept) as profil:
+                wait_for(lambda: store.received)
+                with open(slept, "wb"):
+                    pass
+                wait_for(lambda: len(store.received) > 2)
+                profil.end()
+        assert all(one.profile.duration < 1800e9 for one in store.received)
+        return max(one.until - one.start for one in store.received) >= 3600
+    # It may have slept from one profile to the next
+    assert any(heeds() for _ in range(5))
+
+
 def wait_for_name(store, name):
     """Wait until the store has a profile with a function's name; return its number."""
     def has_name():
@@ -173,30 +225,39 @@ def wait_for_name(store, name):
     return has_name()[0]
 
 
-def names_of_a_replaced_file_are_its_own():
-    """Without a build ID: a file has names although it is younger than the profil,
-    what runs the one before it keeps the names of that, and new contents have others.
-    """
+def replace_a_library(kind):
+    """A file has names although it is younger than the profil, what runs the one
+    before it keeps the names of that, and new contents have others."""
     store = Receiver()
     with tempfile.TemporaryDirectory(dir=DIR) as room:
         # Of root's profil, nobody reads it
         os.chmod(room, 0o755)
         library, new = (os.path.join(room, name) for name in ("lib", "new"))
-        shutil.copy(os.path.join(DIR, "barefirst.so"), library)
+        shutil.copy(os.path.join(DIR, kind + "first.so"), library)
         with Profil("--push=" + store.url, "--every=1",
-                    BARE=library) as profil:
+                    LIBRARY=library) as profil:
             wait_for_name(store, "first")
-            shutil.copy(os.path.join(DIR, "baresecond.so"), new)
+            shutil.copy(os.path.join(DIR, kind + "second.so"), new)
             os.rename(new, library)
             since = wait_for_name(store, "second")
             wait_for(lambda: len(store.received) > since + 2)
             until = len(store.received)
-            shutil.copy(os.path.join(DIR, "barethird.so"), library)
+            shutil.copy(os.path.join(DIR, kind + "third.so"), library)
             wait_for_name(store, "third")
             equal(profil.end(), 0)
     # A tick may have come at the moment of the change
     for one in store.received[since + 1:until]:
         equal(one.profile.ticks("first"), one.profile.ticks("second"))
+
+
+def names_of_a_replaced_file_are_its_own():
+    """Without a build ID"""
+    replace_a_library("bare")
+
+
+def names_of_another_build_are_its_own():
+    """With a build ID"""
+    replace_a_library("known")
 
 
 def made_code_has_the_name_of_its_time():
@@ -209,11 +270,19 @@ def made_code_has_the_name_of_its_time():
                 with open(path, "w", encoding="utf-8") as file:
                     print(name, file=file)
                 since = wait_for_name(store, name.split()[2])
+            with open(path, "w", encoding="utf-8") as file:
+                print("9000 100 elsewhere", file=file)
+            number = len(store.received)
+            wait_for(lambda: len(store.received) > number + 2)
             equal(profil.end(), 0)
         finally:
             os.unlink(path)
+        for one in store.received:
+            assert not [text for text in one.profile.strings
+                        if f"perf-{profil.process.pid}" in text]
     for one in store.received[since:]:
         equal(one.profile.ticks("old_code"), 0)
+    assert store.received[-2].profile.ticks("[anonymous]")
 
 
 def functions_within_others_have_names():
@@ -301,13 +370,13 @@ def splits_by_program():
 
 
 def splits_by_cgroup():
-    """Here, nobody knows any cgroup: all are in the root."""
+    """Here, nobody knows any cgroup."""
     store = Receiver()
     with Profil("--push=" + store.url, "--every=1", "--split=cgroup") as profil:
         wait_for(lambda: store.received)
         equal(profil.end(), 0)
         equal(store.ticks(), profil.counted())
-    equal({one.labels()[0] for one in store.received}, {"/"})
+    equal({one.labels()[0] for one in store.received}, {"[unknown cgroup]"})
 
 
 def renews_a_table_that_is_nearly_full():
@@ -392,6 +461,16 @@ def sends_again_after_503():
         equal(store.ticks(), profil.counted())
         equal(profil.said.count("HTTP status 503: because of the test"), 1)
         equal(profil.said.count("accepts profiles again"), 1)
+
+
+def one_profile_does_not_hold_up_others():
+    """The store fails to take the first one, each time."""
+    store = Receiver("poison")
+    with Profil(f"--push={store.url}/v1/pprof", "--every=1") as profil:
+        wait_for(lambda: len(store.received) >= 3)
+        equal(profil.end(), 0)
+        equal(profil.said.count("HTTP status 500"), 1)
+        assert "1 profiles could not be sent" in profil.said, profil.said
 
 
 def heeds_retry_after():
@@ -608,6 +687,47 @@ def keeps_what_it_cannot_read():
         equal(spool(directory), [name])
 
 
+def leaves_what_it_cannot_read_when_it_is_its_turn():
+    """And counts it as dropped."""
+    address, port = free_port(), free_port()
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        with begin(port, f"--push=http://127.0.0.1:{address}", "--every=1",
+                   "--spool=" + directory) as profil:
+            wait_for(lambda: len(spool(directory)) >= 3)
+            name = os.path.join(directory, spool(directory)[1])
+            os.unlink(name)
+            os.symlink("/nonexistent", name)
+            store = Receiver(port=address)
+            wait_for(lambda: metrics(port)["profil_dropped_profiles_total"])
+            equal(profil.end(), 0)
+            assert "cannot read a profile" in profil.said, profil.said
+        equal(spool(directory), [os.path.basename(name)])
+
+
+def keeps_in_memory_what_it_cannot_write():
+    """A directory is where the file would be."""
+    address, port = free_port(), free_port()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        os.mkdir(os.path.join(room, "new"))
+        with begin(port, f"--push=http://127.0.0.1:{address}", "--every=1",
+                   "--spool=" + room) as profil:
+            wait_for(lambda: metrics(port)["profil_spool_profiles"] >= 3)
+            store = Receiver(port=address)
+            wait_for(lambda: len(store.received) >= 3)
+            equal(profil.end(), 0)
+            equal(store.ticks(), profil.counted())
+            equal(profil.said.count("are kept in memory"), 1)
+
+
+def sends_a_profile_that_is_larger_than_the_spool():
+    """What is full is the spool, not the store."""
+    store = Receiver()
+    with Profil("--push=" + store.url, "--every=1", SPOOL_BYTES="600") as profil:
+        wait_for(lambda: len(store.received) >= 3)
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+
+
 def profiles_in_memory_need_no_descriptors():
     """Hundreds of them wait while the store is away."""
     port = free_port()
@@ -667,7 +787,7 @@ def serves_profiles_of_so_many_seconds():
         profile = Profile(data)
         equal(profil.end(), 0)
         counted = profil.counted()
-    assert 2e9 <= profile.duration < 60e9, profile.duration
+    assert 1.4e9 <= profile.duration < 60e9, profile.duration
     # One tick each millisecond; it may not begin between two of them
     assert abs(profile.ticks() - profile.duration / 1e6) < 2000
     assert profile.ticks() <= counted
@@ -687,8 +807,8 @@ def scrapes_take_nothing_from_pushes():
         equal(profil.end(), 0)
         equal(store.ticks(), profil.counted())
     for seconds, profile in zip((1, 2, 3), profiles):
-        assert profile.duration >= seconds * 1e9
-        assert profile.ticks() >= seconds * 900, profile.ticks()
+        assert profile.duration >= (seconds - 0.6) * 1e9
+        assert profile.ticks() >= (seconds - 0.7) * 1000, profile.ticks()
 
 
 def scrape_until_end(seconds):
@@ -838,6 +958,21 @@ def service_has_few_rights():
     equal((said.returncode, said.stderr), (0, ""))
 
 
+def service_has_the_rights_it_needs():
+    """Some of its options would take one that another gives."""
+    if not shutil.which("systemd-analyze"):
+        raise Skip("no systemd-analyze")
+    said = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager",
+         os.path.join(TOP, "config/push/profil-push.service")],
+        capture_output=True, text=True, check=False).stdout
+    taken = [line.split()[1] for line in said.splitlines()
+             if line.strip()[:1] == "\u2713"]
+    assert "PrivateTmp=" in taken, said
+    for right in "~CAP_SYSLOG", "~CAP_SYS_PTRACE":
+        assert "CapabilityBoundingSet=" + right not in taken, said
+
+
 def system_calls():
     """Return the names of the system calls that the service may make."""
     said = subprocess.run(["systemd-analyze", "syscall-filter"],
@@ -945,7 +1080,8 @@ def main():
 
 
 NO_TESTS = ("misuse", "free_port", "begin", "spool", "system_calls",
-            "scrape_until_end", "scrapes_while_it_ends", "wait_for_name", "run", "main")
+            "scrape_until_end", "scrapes_while_it_ends", "wait_for_name",
+            "replace_a_library", "run", "main")
 
 if not os.path.exists(PUSHED):
     print("1..0 # SKIP no libcurl4-openssl-dev or libmicrohttpd-dev")

@@ -6,17 +6,22 @@
  * in one of two programs. The environment variable COUNTED names a file that has
  * the number of all ticks so far, as a 64-bit number. SPOOL_BYTES makes the spool
  * smaller than the options can. With POISON, /bin/sh has ticks, too, and no process
- * survives reading it. With SLOW, reading names takes that many seconds. With BARE,
- * the library of that path, which may be replaced, has ticks at 0x1010; with MADE,
- * code of this process; with NESTED, a function around another one. Its processes do
- * not stand back: on a busy machine they would not read names in time.
+ * survives reading it; with POISON_WHILE, none survives reading this program while a
+ * file of that name is there. With SLOW, reading names takes that many seconds. With
+ * LIBRARY, the library of that path, which may be replaced, has ticks at 0x1010; with
+ * MADE, code of this process; with NESTED, a function around another one. With SWAP,
+ * the file of that path takes the place of this program. While there is a file SLEPT,
+ * the machine has been asleep for an hour. Its processes do not stand back: on a busy
+ * machine they would not read names in time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profil/backend_watch.h"
@@ -84,6 +89,8 @@ static void make_table(void)
 	offset_of(outer_function, path);
 	table_init(&table);
 	self = table_file(&table, path);
+	if (getenv("SWAP"))
+		rename(getenv("SWAP"), path);
 	other = table_file(&table, "/bin/sh");
 	images[0] = table_image(&table, "pushed");
 	images[1] = table_image(&table, "sh");
@@ -122,7 +129,7 @@ static void tick_at(uint32_t object, uint64_t offset)
 }
 
 /* The library that is at the path now, and those that have been there */
-static void tick_bare(const char *path)
+static void tick_library(const char *path)
 {
 	static uint32_t objects[4];
 	static ino_t inodes[4];
@@ -164,8 +171,8 @@ static void tick(uint64_t nr)
 		table_tick(&table, images[1], other, 0x5000, 1);
 		counted++;
 	}
-	if (getenv("BARE"))
-		tick_bare(getenv("BARE"));
+	if (getenv("LIBRARY"))
+		tick_library(getenv("LIBRARY"));
 	if (getenv("MADE"))
 		tick_at(PROFIL_OBJECT_ANONYMOUS, 0x1010);
 	if (getenv("NESTED"))
@@ -187,6 +194,17 @@ int __wrap_setpriority(int which, id_t who, int value)
 	return __real_setpriority(which, who, 0);
 }
 
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	int failed = __real_clock_gettime(clock, time);
+
+	if ((clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME) &&
+	    getenv("SLEPT") && !access(getenv("SLEPT"), F_OK))
+		time->tv_sec += 3600;
+	return failed;
+}
+
 /* As if /bin/sh ended the process that reads it, or the disk were slow */
 void *__real_collect_names(const struct prf *prf, const bool *chosen,
 			   const char *const *files, bool functions_only, size_t most, size_t *size);
@@ -194,6 +212,8 @@ void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 			   const char *const *files, bool functions_only, size_t most, size_t *size)
 {
 	if (getenv("POISON") && prf_find_dso(prf, 1, "/bin/sh"))
+		_exit(1);
+	if (getenv("POISON_WHILE") && !access(getenv("POISON_WHILE"), F_OK))
 		_exit(1);
 	/* It is full where a watch is renewed */
 	if (getenv("GAP") && stopped && places > BUCKETS / 2)
