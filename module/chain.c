@@ -454,6 +454,7 @@ profil_frame_place(const struct profil_walker *walker,
 	const struct profil_watch *request = &walker->watcher->request;
 
 	if (!is_own && code->callers && rule != &profil_no_rule &&
+	    rule->cfa != PROFIL_UNWIND_NO_CODE &&
 	    !(request->flags & PROFIL_WATCH_CALL_SITES))
 		offset = profil_unwind_function(&code->callers->table, offset);
 	return offset >> request->bucket_shift;
@@ -511,7 +512,6 @@ profil_frame_note(const struct profil_walker *walker,
 /* The frame that a signal interrupted may be in another stack. */
 static void profil_frame_interrupted(struct profil_walker *walker)
 {
-	walker->frame.di = 0;
 	walker->old = PROFIL_MAX_FRAMES;
 	profil_stack_find(walker);
 }

@@ -155,6 +155,9 @@ profil_unwind_function(const struct profil_unwind_table *table, u64 offset)
 #define PROFIL_UNWIND_UC_SP	160
 #define PROFIL_UNWIND_UC_PC	168
 
+/* A base pointer that is not known: no frame can be there. 0 is the outermost one's. */
+#define PROFIL_UNWIND_NOWHERE	1
+
 /* Not above in the stack: the handler may have one of its own. */
 static __always_inline enum profil_unwind_end
 profil_unwind_signal(struct profil_unwind_frame *frame,
@@ -171,6 +174,7 @@ profil_unwind_signal(struct profil_unwind_frame *frame,
 	frame->sp = sp;
 	frame->bp = bp;
 	frame->bx_at = context + PROFIL_UNWIND_UC_BX;
+	frame->di = 0;
 	frame->is_call = false;
 	return PROFIL_UNWIND_CALLER;
 }
@@ -260,7 +264,7 @@ profil_unwind_step(struct profil_unwind_frame *frame,
 	    (rule->bp != PROFIL_UNWIND_SAME &&
 	     !read(reader, rule->bp == PROFIL_UNWIND_CHAINED ? bp :
 		   cfa - rule->bp * sizeof(u64), &bp)))
-		bp = 0;
+		bp = PROFIL_UNWIND_NOWHERE;
 	if (rule->bx == PROFIL_UNWIND_LOST) {
 		frame->bx = 0;
 		frame->bx_at = 0;

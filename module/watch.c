@@ -402,7 +402,7 @@ int profil_watch_unwind(struct profil_watcher *watcher,
 	if (IS_ERR(callers))
 		return PTR_ERR(callers);
 	object = profil_find_object(watcher, request->fd);
-	/* Pairs with the acquire in profil_code_look(). */
+	/* Pairs with the acquire in profil_code_set(). */
 	if (object >= 0 && cmpxchg(&watcher->callers[object], NULL, callers))
 		object = -EEXIST;
 	if (object < 0) {

@@ -147,7 +147,8 @@ static void add_frame(const struct chain_walker *walker, struct chain *chain,
 {
 	uint64_t offset = place->offset;
 
-	if (!is_leaf && !walker->call_sites && place->table && place->rule)
+	if (!is_leaf && !walker->call_sites && place->table && place->rule &&
+	    place->rule->cfa != PROFIL_UNWIND_NO_CODE)
 		offset = profil_unwind_function(place->table, offset);
 	chain->frames[chain->nr++] = (struct chain_frame) {
 		.object = place->mapping->object,

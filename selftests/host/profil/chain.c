@@ -24,26 +24,40 @@ enum {
 /*
  * The file has functions of 256 bytes: the first has no caller, and each other
  * one has a frame of as many words as its number, with the return address. In
- * the last quarter of each, nothing is known.
+ * the last quarter of each, nothing is known. Besides, there are a signal frame and
+ * one whose caller is in a register, code of no function, and a frame that does not
+ * know its caller's base pointer.
  */
+#define SIGNAL_FRAME	128
+#define IN_REGISTER	160
+#define NO_CODE		736
+#define WITHOUT_BP	992
+
 static struct {
 	struct profil_unwind_head head;
 	struct profil_unwind_index index[2];
 	uint32_t functions[4];
-	struct profil_unwind_row rows[8];
-	struct profil_unwind_rule rules[5];
+	struct profil_unwind_row rows[12];
+	struct profil_unwind_rule rules[9];
 } made = {
-	.head = { .blocks = 1, .functions = 4, .rows = 8, .rules = 5 },
-	.index = { { 0, 0 }, { 8, 4 } },
+	.head = { .blocks = 1, .functions = 4, .rows = 12, .rules = 9 },
+	.index = { { 0, 0 }, { 12, 4 } },
 	.functions = { 0, 256, 512, 768 },
-	.rows = { { 0, 1 }, { 192, 0 }, { 256, 2 }, { 448, 0 },
-		  { 512, 3 }, { 704, 0 }, { 768, 4 }, { 960, 0 } },
+	.rows = { { 0, 1 }, { SIGNAL_FRAME, 6 }, { IN_REGISTER, 7 },
+		  { 192, 0 }, { 256, 2 }, { 448, 0 }, { 512, 3 },
+		  { 704, 0 }, { NO_CODE, 5 }, { 768, 4 }, { 960, 0 },
+		  { WITHOUT_BP, 8 } },
 	.rules = {
 		{ .cfa = PROFIL_UNWIND_NO_RULE },
 		{ .cfa = PROFIL_UNWIND_OUTERMOST },
 		{ .cfa = PROFIL_UNWIND_SP, .offset = 8 },
 		{ .cfa = PROFIL_UNWIND_SP, .offset = 16 },
 		{ .cfa = PROFIL_UNWIND_SP, .offset = 24 },
+		{ .cfa = PROFIL_UNWIND_NO_CODE },
+		{ .cfa = PROFIL_UNWIND_SIGNAL },
+		{ .cfa = PROFIL_UNWIND_REGISTER, .offset = 8 },
+		{ .cfa = PROFIL_UNWIND_SP, .offset = 8,
+		  .bp = PROFIL_UNWIND_LOST },
 	},
 };
 
@@ -158,6 +172,36 @@ TEST_F(chain, ends_where_nothing_is_known)
 	EXPECT_EQ(1, self->chain.nr);
 	EXPECT_EQ(PROFIL_CHAIN_UNMAPPED, walk(self, 0x1234));
 	EXPECT_EQ(0, self->chain.nr);
+}
+
+/* Nothing says in which function it is: not in the one before. */
+TEST_F(chain, callers_without_a_function_are_where_they_call)
+{
+	self->stack[0] = CODE + NO_CODE + 10;
+	EXPECT_EQ(PROFIL_CHAIN_NO_RULE, walk(self, CODE + 256));
+	ASSERT_EQ(2, self->chain.nr);
+	EXPECT_EQ(NO_CODE + 9, frame(self, 1));
+}
+
+/* That is not known to be the outermost frame. */
+TEST_F(chain, ends_where_the_base_pointer_is_not_known)
+{
+	self->stack[0] = JIT + 20;
+	EXPECT_EQ(PROFIL_CHAIN_ASTRAY, walk(self, CODE + WITHOUT_BP));
+	ASSERT_EQ(2, self->chain.nr);
+	EXPECT_EQ(JIT + 19, frame(self, 1));
+}
+
+/* The register of what a signal has interrupted is not the handler's. */
+TEST_F(chain, ends_behind_a_signal_where_the_caller_is_in_a_register)
+{
+	self->registers[CHAIN_DI] = CODE + 50;
+	EXPECT_EQ(PROFIL_CHAIN_COMPLETE, walk(self, CODE + IN_REGISTER));
+	EXPECT_EQ(2, self->chain.nr);
+	self->stack[160 / 8] = STACK + 1024;
+	self->stack[168 / 8] = CODE + IN_REGISTER;
+	EXPECT_EQ(PROFIL_CHAIN_UNMAPPED, walk(self, CODE + SIGNAL_FRAME));
+	EXPECT_EQ(2, self->chain.nr);
 }
 
 TEST_F(chain, ends_where_the_copy_ends)
