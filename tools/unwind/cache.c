@@ -39,7 +39,7 @@
 #define MOST_TABLE	(64u << 20)
 
 /* Ends of the names of files; another layout of tables gets another one. */
-#define TABLE		".1"
+#define TABLE		".2"
 #define FILES		".files"
 
 #define NAME_SIZE	80

@@ -40,7 +40,7 @@ struct saved {
 };
 
 /* Registers whose rules matter, and one for all others */
-enum { SAVED_BP, SAVED_BX, SAVED_RA, SAVED_OTHER, NR_SAVED };
+enum { SAVED_BP, SAVED_BX, SAVED_SP, SAVED_RA, SAVED_OTHER, NR_SAVED };
 
 struct state {
 	uint64_t cfa_register;
@@ -276,6 +276,28 @@ static uint8_t convert_saved(const struct saved *saved)
 	}
 }
 
+static bool is_expression(const struct bytes *expression, const uint8_t *other,
+			  size_t bytes)
+{
+	return (size_t)(expression->end - expression->at) == bytes &&
+		!memcmp(expression->at, other, bytes);
+}
+
+/*
+ * Is a struct ucontext at the stack pointer, as where a handler of the C library
+ * returns to? What else is called a signal frame has its own place for it.
+ */
+static bool has_context(const struct state *state)
+{
+	static const uint8_t sp[] = { DW_OP_breg7, 0xa0, 0x01, DW_OP_deref },
+			     pc[] = { DW_OP_breg7, 0xa8, 0x01 };
+	const struct saved *saved = &state->saved[SAVED_RA];
+
+	return state->cfa_expression.at && saved->how == COMPUTED &&
+		is_expression(&state->cfa_expression, sp, sizeof(sp)) &&
+		is_expression(&saved->expression, pc, sizeof(pc));
+}
+
 static struct profil_unwind_rule convert(const struct state *state,
 					 const struct cfi_common *common)
 {
@@ -284,7 +306,7 @@ static struct profil_unwind_rule convert(const struct state *state,
 	};
 	struct profil_unwind_rule rule = { 0 };
 
-	if (common->is_signal) {
+	if (common->is_signal && has_context(state)) {
 		rule.cfa = PROFIL_UNWIND_SIGNAL;
 		return rule;
 	}
@@ -292,7 +314,7 @@ static struct profil_unwind_rule convert(const struct state *state,
 		rule.cfa = PROFIL_UNWIND_OUTERMOST;
 		return rule;
 	}
-	if (!convert_cfa(state, &rule))
+	if (state->saved[SAVED_SP].how != SAME || !convert_cfa(state, &rule))
 		return unknown;
 	if (state->saved[SAVED_RA].how == IN_REGISTER && state->saved[SAVED_RA].number == DI &&
 	    rule.cfa == PROFIL_UNWIND_SP && rule.offset >= 0) {
@@ -330,6 +352,8 @@ static unsigned int place_of(uint64_t number)
 		return SAVED_BP;
 	case BX:
 		return SAVED_BX;
+	case SP:
+		return SAVED_SP;
 	case RA:
 		return SAVED_RA;
 	default:

@@ -15,9 +15,15 @@
 /* Fewer bytes between functions are padding, and take no row of their own. */
 #define MAX_PADDING	32
 
+/* The code at the entry point is no longer; the dynamic linker's has half of it. */
+#define MAX_ENTRY	128
+
 /* Twice as many as there can be */
 #define NR_HASHES	(2u << 16)
 #define MAX_RULES	(1u << 16)
+
+/* The kernel takes no larger table. */
+#define MAX_ROWS	(PROFIL_UNWIND_MAX / sizeof(struct profil_unwind_row))
 
 /* Where in the file a rule begins to hold */
 struct row {
@@ -29,7 +35,8 @@ struct row {
  * @segments: those with code; @delta: from addresses in the one at hand to
  * offsets in the file; @hashes: index of a rule + 1 by a hash of it, or 0;
  * @multiplier: of the hash, odd, which the author of a file does not know;
- * @is_out_of_memory: something is missing
+ * @has_rules: the file has some, even if they cannot be read; @is_incomplete: for
+ * want of memory, or as a table can have no more
  */
 struct making {
 	GElf_Phdr *segments;
@@ -43,7 +50,8 @@ struct making {
 	size_t nr_rules;
 	uint32_t *hashes;
 	uint64_t multiplier;
-	bool is_out_of_memory;
+	bool has_rules;
+	bool is_incomplete;
 };
 
 /* Make room in an array for one more element. Return: whether there is. */
@@ -54,7 +62,7 @@ static bool grow(struct making *making, void *array, size_t nr, size_t size)
 	memcpy(&old, array, sizeof(old));
 	new = array_grow(old, nr, size);
 	if (!new)
-		making->is_out_of_memory = true;
+		making->is_incomplete = true;
 	else
 		memcpy(array, &new, sizeof(new));
 	return new;
@@ -100,7 +108,9 @@ static void add_row(void *data, uint64_t address,
 		last->rule = row.rule;
 		return;
 	}
-	if (grow(making, &making->rows, making->nr_rows, sizeof(row)))
+	if (making->nr_rows == MAX_ROWS)
+		making->is_incomplete = true;
+	else if (grow(making, &making->rows, making->nr_rows, sizeof(row)))
 		making->rows[making->nr_rows++] = row;
 }
 
@@ -131,6 +141,13 @@ static void add_between(struct making *making, uint64_t start, uint64_t end,
 		return;
 	add_function(making, entry);
 	add_rule(making, entry, PROFIL_UNWIND_OUTERMOST);
+	if (end - entry > MAX_ENTRY)
+		add_rule(making, entry + MAX_ENTRY, PROFIL_UNWIND_NO_CODE);
+}
+
+static uint64_t end_of(const GElf_Phdr *segment)
+{
+	return segment->p_vaddr + segment->p_filesz;
 }
 
 /* Return: whether anything in the segment has a rule. */
@@ -139,15 +156,17 @@ static bool add_segment(struct making *making, const struct cfi *cfi,
 {
 	uint64_t end = segment->p_vaddr;
 	bool is_known = false;
-	size_t i;
+	size_t i = end ? array_until(cfi->ranges, cfi->nr, sizeof(*cfi->ranges),
+				     end - 1) : 0;
 
 	making->delta = segment->p_offset - segment->p_vaddr;
-	for (i = 0; i < cfi->nr; i++) {
+	for (; i < cfi->nr && !making->is_incomplete; i++) {
 		const struct cfi_range *range = &cfi->ranges[i];
 
+		if (range->start >= end_of(segment))
+			break;
 		/* Of two that overlap the first one counts. */
-		if (range->start < end || range->end - segment->p_vaddr >
-					  segment->p_filesz)
+		if (range->start < end || range->end > end_of(segment))
 			continue;
 		add_between(making, end, range->start, entry);
 		add_function(making, range->start);
@@ -156,10 +175,8 @@ static bool add_segment(struct making *making, const struct cfi *cfi,
 		is_known = true;
 	}
 	if (is_known) {
-		add_between(making, end, segment->p_vaddr + segment->p_filesz,
-			    entry);
-		add_rule(making, segment->p_vaddr + segment->p_filesz,
-			 PROFIL_UNWIND_NO_CODE);
+		add_between(making, end, end_of(segment), entry);
+		add_rule(making, end_of(segment), PROFIL_UNWIND_NO_CODE);
 	}
 	return is_known;
 }
@@ -177,8 +194,7 @@ static void add_frames(struct making *making, const GElf_Phdr *segment)
 			.bx = PROFIL_UNWIND_LOST,
 			.offset = 16,
 		});
-	add_rule(making, segment->p_vaddr + segment->p_filesz,
-		 PROFIL_UNWIND_NO_CODE);
+	add_rule(making, end_of(segment), PROFIL_UNWIND_NO_CODE);
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -190,21 +206,28 @@ static int compare_segments(const void *a, const void *b)
 }
 
 /*
- * Leave out those that reach into one before, or beyond the end of the file. With
- * these, a small file could ask for any number of rows.
+ * Leave out those that are empty, that reach into one before, in the file or in
+ * memory, or beyond the end of the file or of memory. With these, a small file could
+ * ask for any number of rows.
  */
 static void drop_segments(struct making *making, uint64_t size)
 {
 	GElf_Phdr *segments = making->segments;
-	uint64_t end = 0;
+	uint64_t end = 0, address = 0;
 	size_t nr = 0, i;
 
 	for (i = 0; i < making->nr_segments; i++) {
-		if (segments[i].p_offset < end || segments[i].p_offset > size ||
-		    segments[i].p_filesz > size - segments[i].p_offset)
+		const GElf_Phdr *segment = &segments[i];
+
+		if (!segment->p_filesz || segment->p_offset < end ||
+		    segment->p_offset > size ||
+		    segment->p_filesz > size - segment->p_offset ||
+		    segment->p_vaddr < address ||
+		    end_of(segment) < segment->p_vaddr)
 			continue;
-		end = segments[i].p_offset + segments[i].p_filesz;
-		segments[nr++] = segments[i];
+		end = segment->p_offset + segment->p_filesz;
+		address = end_of(segment);
+		segments[nr++] = *segment;
 	}
 	making->nr_segments = nr;
 }
@@ -218,8 +241,10 @@ static void read_segments(struct making *making, Elf *elf)
 	elf_rawfile(elf, &size);
 	elf_getphdrnum(elf, &nr);
 	for (i = 0; i < nr; i++) {
-		if (!gelf_getphdr(elf, i, &segment) ||
-		    segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
+		if (!gelf_getphdr(elf, i, &segment))
+			continue;
+		making->has_rules |= segment.p_type == PT_GNU_EH_FRAME;
+		if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
 			continue;
 		if (grow(making, &making->segments, making->nr_segments,
 			 sizeof(segment)))
@@ -302,7 +327,8 @@ static bool find_section(Elf *elf, const char *name, struct cfi *cfi)
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) ||
-		    header.sh_type == SHT_NOBITS)
+		    header.sh_type == SHT_NOBITS ||
+		    header.sh_flags & SHF_COMPRESSED)
 			continue;
 		found = elf_strptr(elf, names, header.sh_name);
 		if (!found || strcmp(found, name))
@@ -320,14 +346,13 @@ static bool find_section(Elf *elf, const char *name, struct cfi *cfi)
  * @bytes: is set to the size of the table
  *
  * Return: the table, for free(); NULL if the file has no code or more than
- * 2 GiB of it, or if out of memory.
+ * 2 GiB of it, if nothing can be said of it, or if out of memory.
  */
 void *unwind_make(Elf *elf, size_t *bytes)
 {
 	struct making making = { 0 };
 	struct cfi cfi = { 0 };
 	void *table = NULL;
-	bool is_known = false;
 	GElf_Ehdr header;
 	size_t i;
 
@@ -337,7 +362,7 @@ void *unwind_make(Elf *elf, size_t *bytes)
 	cfi.ident = header.e_ident;
 	cfi.is_eh = find_section(elf, ".eh_frame", &cfi);
 	if (cfi.is_eh || find_section(elf, ".debug_frame", &cfi))
-		making.is_out_of_memory = !cfi_read(&cfi);
+		making.is_incomplete = !cfi_read(&cfi);
 	read_segments(&making, elf);
 	if (getrandom(&making.multiplier, sizeof(making.multiplier), 0) < 0)
 		making.multiplier = 0;
@@ -347,13 +372,13 @@ void *unwind_make(Elf *elf, size_t *bytes)
 		find_rule(&making, (struct profil_unwind_rule){
 				.cfa = PROFIL_UNWIND_NO_RULE });
 		for (i = 0; i < making.nr_segments; i++)
-			is_known |= add_segment(&making, &cfi,
-						&making.segments[i],
-						header.e_entry);
-		for (i = 0; i < making.nr_segments && !is_known; i++)
+			making.has_rules |= add_segment(&making, &cfi,
+							&making.segments[i],
+							header.e_entry);
+		for (i = 0; i < making.nr_segments && !making.has_rules; i++)
 			add_frames(&making, &making.segments[i]);
 	}
-	if (making.nr_rows && !making.is_out_of_memory)
+	if (making.nr_rows && !making.is_incomplete)
 		table = write_table(&making, bytes);
 	cfi_free(&cfi);
 	free(making.segments);

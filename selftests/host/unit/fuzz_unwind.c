@@ -2,7 +2,7 @@
 /*
  * fuzz_unwind.c - fuzz tables of callers, and stacks that lie
  *
- * Aborts if a step reads more than four words, goes down the stack except to
+ * Aborts if a step reads more than three words, goes down the stack except to
  * what a signal interrupted, or changes a frame without finding a caller; or if
  * a sanitizer finds an error.
  */
@@ -23,7 +23,7 @@ static bool read_word(void *data, u64 address, u64 *word)
 {
 	struct stack *stack = data;
 
-	if (++stack->reads > 4)
+	if (++stack->reads > 3)
 		abort();
 	if (stack->size < sizeof(*word) ||
 	    address > stack->size - sizeof(*word))

@@ -426,6 +426,52 @@ TEST(own_program)
 	end(_metadata, &stepped);
 }
 
+/* Code of the test itself */
+extern const char own_place[], own_stack[], without_rules[];
+asm(".pushsection .text\n"
+    "own_place:\n"
+    "	.cfi_startproc\n"
+    "	.cfi_signal_frame\n"
+    "	.cfi_def_cfa_offset 24\n"
+    "	.fill 32, 1, 0x90\n"
+    "	.cfi_endproc\n"
+    "own_stack:\n"
+    "	.cfi_startproc\n"
+    "	.cfi_val_offset %rsp, 16\n"
+    "	.fill 32, 1, 0x90\n"
+    "	.cfi_endproc\n"
+    "without_rules:\n"
+    "	.fill 1024, 1, 0x90\n"
+    ".popsection");
+
+/* The rule of code of the test, or NULL */
+static const struct profil_unwind_rule *
+rule_at(const struct profil_unwind_table *table, const char *code)
+{
+	const struct mapping *mapping = find_mapping((uintptr_t)code);
+
+	if (!table)
+		table = table_of(mapping);
+	return table ? profil_unwind_rule(table, (uintptr_t)code -
+					  mapping->start + mapping->offset) :
+		       NULL;
+}
+
+/*
+ * Not all that is called a signal frame has a context at the stack pointer; nor is
+ * the stack pointer of each caller where its frame is.
+ */
+TEST(frames_that_are_not_as_they_seem)
+{
+	target = getpid();
+	read_mappings();
+	ASSERT_NE(NULL, rule_at(NULL, own_place));
+	EXPECT_EQ(PROFIL_UNWIND_SP, rule_at(NULL, own_place)->cfa);
+	EXPECT_EQ(24, rule_at(NULL, own_place)->offset);
+	ASSERT_NE(NULL, rule_at(NULL, own_stack));
+	EXPECT_EQ(PROFIL_UNWIND_NO_RULE, rule_at(NULL, own_stack)->cfa);
+}
+
 /* A table of one block, with one rule and any number of rows and functions */
 struct forged {
 	struct profil_unwind_head head;
@@ -462,34 +508,96 @@ static size_t table_size(char *image, size_t size)
 	return table ? bytes : 0;
 }
 
-/* A small file cannot ask for the rows of its code again and again. */
-TEST(segments_that_are_there_twice_or_not_at_all)
+/* The file of the test, in memory */
+FIXTURE(image)
 {
-	size_t size = 0, i, code = 0, bytes;
-	FILE *file = fopen("/proc/self/exe", "re");
-	char *image = malloc(16 << 20);
-	Elf64_Phdr *segments;
+	char *bytes;
+	size_t size;
 	Elf64_Ehdr *header;
+	Elf64_Phdr *segments;
+	Elf64_Phdr *code;
+};
 
-	ASSERT_NE(NULL, image);
-	size = fread(image, 1, 16 << 20, file);
+FIXTURE_SETUP(image)
+{
+	FILE *file = fopen("/proc/self/exe", "re");
+
+	self->bytes = malloc(16 << 20);
+	ASSERT_NE(NULL, self->bytes);
+	self->size = fread(self->bytes, 1, 16 << 20, file);
 	fclose(file);
 	elf_version(EV_CURRENT);
-	bytes = table_size(image, size);
+	self->header = (Elf64_Ehdr *)self->bytes;
+	self->segments = (Elf64_Phdr *)(self->bytes + self->header->e_phoff);
+	for (self->code = self->segments; self->code->p_type != PT_LOAD ||
+	     !(self->code->p_flags & PF_X);)
+		self->code++;
+}
+
+FIXTURE_TEARDOWN(image)
+{
+	free(self->bytes);
+}
+
+static size_t image_table(FIXTURE_DATA(image) *self)
+{
+	return table_size(self->bytes, self->size);
+}
+
+/* A small file cannot ask for the rows of its code again and again. */
+TEST_F(image, segments_that_are_there_twice_or_not_at_all)
+{
+	size_t bytes = image_table(self), i;
+	uint64_t end = self->code->p_offset + self->code->p_filesz;
+
 	ASSERT_LT(0, bytes);
-	header = (Elf64_Ehdr *)image;
-	segments = (Elf64_Phdr *)(image + header->e_phoff);
-	while (segments[code].p_type != PT_LOAD ||
-	       !(segments[code].p_flags & PF_X))
-		code++;
-	for (i = 0; i < header->e_phnum; i++)
-		if (segments[i].p_type != PT_LOAD)
-			segments[i] = segments[code];
-	EXPECT_EQ(bytes, table_size(image, size));
-	for (i = 0; i < header->e_phnum; i++)
-		segments[i].p_filesz += size;
-	EXPECT_EQ(0, table_size(image, size));
-	free(image);
+	for (i = 0; i < self->header->e_phnum; i++)
+		if (self->segments[i].p_type != PT_LOAD)
+			self->segments[i] = *self->code;
+	EXPECT_EQ(bytes, image_table(self));
+	/* Elsewhere in the file, and there again in memory */
+	ASSERT_LE(self->code->p_filesz, self->size - end);
+	self->segments[0].p_offset = end;
+	EXPECT_EQ(bytes, image_table(self));
+	for (i = 0; i < self->header->e_phnum; i++)
+		self->segments[i].p_filesz += self->size;
+	EXPECT_EQ(0, image_table(self));
+}
+
+/* There are rules, so that nothing is taken to have frame pointers. */
+TEST_F(image, sections_that_are_gone)
+{
+	self->header->e_shoff = 0;
+	self->header->e_shnum = 0;
+	self->header->e_shstrndx = 0;
+	EXPECT_EQ(0, image_table(self));
+}
+
+/* What follows the first function that runs is not the outermost one. */
+TEST_F(image, an_entry_point_without_a_rule)
+{
+	const struct mapping *mapping;
+	struct profil_unwind_table table;
+	size_t bytes;
+	void *blob;
+	Elf *elf;
+
+	target = getpid();
+	read_mappings();
+	mapping = find_mapping((uintptr_t)without_rules);
+	ASSERT_NE(NULL, mapping);
+	self->header->e_entry = (uintptr_t)without_rules - mapping->start +
+				mapping->offset - self->code->p_offset +
+				self->code->p_vaddr;
+	elf = elf_memory(self->bytes, self->size);
+	blob = unwind_make(elf, &bytes);
+	ASSERT_NE(NULL, blob);
+	ASSERT_TRUE(profil_unwind_open(&table, blob, bytes));
+	EXPECT_EQ(PROFIL_UNWIND_OUTERMOST, rule_at(&table, without_rules)->cfa);
+	EXPECT_EQ(PROFIL_UNWIND_NO_CODE,
+		  rule_at(&table, without_rules + 512)->cfa);
+	elf_end(elf);
+	free(blob);
 }
 
 /* Each takes much more memory than room in the file. */

@@ -21,7 +21,7 @@
 
 static const uint8_t id[] = { 0xab, 0xcd, 1, 2 };
 
-#define NAME	"abcd0102.1"
+#define NAME	"abcd0102.2"
 
 /* A table of one block, whose only rule is @mark above the stack pointer */
 struct table {
@@ -274,7 +274,7 @@ static void fill(struct __test_metadata *_metadata, int cache, unsigned int nr)
 	int fd;
 
 	for (i = 0; i < nr; i++) {
-		snprintf(name, sizeof(name), "%02x.1", i);
+		snprintf(name, sizeof(name), "%02x.2", i);
 		fd = openat(cache, name, O_WRONLY | O_CREAT, 0600);
 		ASSERT_LE(0, fd);
 		used[1].tv_sec = used[0].tv_sec = 1000 + i;
@@ -295,8 +295,8 @@ TEST_F(cache, removes_what_was_not_used_for_longest)
 	/* 96 MB of files are left, with that which is in use */
 	EXPECT_EQ(12, count_entries(self->directory));
 	EXPECT_EQ(8, get(self->fd));
-	EXPECT_NE(0, faccessat(self->fd, "06.1", F_OK, 0));
-	EXPECT_EQ(0, faccessat(self->fd, "07.1", F_OK, 0));
+	EXPECT_NE(0, faccessat(self->fd, "06.2", F_OK, 0));
+	EXPECT_EQ(0, faccessat(self->fd, "07.2", F_OK, 0));
 }
 
 TEST_F(cache, use_is_a_reason_to_stay)
