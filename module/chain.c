@@ -50,13 +50,15 @@
  * @start: its first address
  * @end: its end
  * @delta: from an address to an offset in the object
- * @callers: the table for the object, or NULL
+ * @loaded: the table that was loaded for the object, or NULL
+ * @callers: the same; NULL if its file has been written to since
  * @object: index of the object, or 0 if the watch has no room for it
  */
 struct profil_code {
 	unsigned long start;
 	unsigned long end;
 	u64 delta;
+	const struct profil_callers *loaded;
 	const struct profil_callers *callers;
 	u32 object;
 };
@@ -231,7 +233,12 @@ static void profil_code_set(const struct profil_walker *walker,
 	code->object = profil_table_map(watcher, vma, walker->late,
 					&code->delta);
 	/* Pairs with the exchange in profil_watch_unwind(). */
-	code->callers = smp_load_acquire(&watcher->callers[code->object]);
+	code->loaded = smp_load_acquire(&watcher->callers[code->object]);
+	code->callers = code->loaded;
+	if (code->loaded && vma->vm_file &&
+	    !profil_file_is_as_loaded(&watcher->files[code->object],
+				      file_inode(vma->vm_file)))
+		code->callers = NULL;
 }
 
 /* Is a mapping still of the same object, at the same place in it? */
@@ -242,14 +249,17 @@ profil_code_has_object(const struct profil_walker *walker,
 {
 	struct profil_watcher *watcher = walker->watcher;
 	u64 delta = ((u64)vma->vm_pgoff << PAGE_SHIFT) - vma->vm_start;
+	const struct profil_file_key *key;
+	const struct inode *inode;
 
 	/* Without a file, or when there was no room for it */
 	if (unlikely(!vma->vm_file || !code->object))
 		return profil_table_map(watcher, vma, walker->late, &delta) ==
 		       code->object && delta == code->delta;
-	return delta == code->delta &&
-	       profil_is_file(&watcher->files[code->object],
-			      file_inode(vma->vm_file));
+	key = &watcher->files[code->object];
+	inode = file_inode(vma->vm_file);
+	return delta == code->delta && profil_is_file(key, inode) &&
+	       (!code->callers || profil_file_is_as_loaded(key, inode));
 }
 
 /* Return: whether @code is still what it was set to. @vma: there now, or NULL */
@@ -261,7 +271,7 @@ profil_code_is_same(const struct profil_walker *walker,
 	       vma->vm_end == code->end &&
 	       profil_code_has_object(walker, code, vma) &&
 	       READ_ONCE(walker->watcher->callers[code->object]) ==
-	       code->callers;
+	       code->loaded;
 }
 
 /*

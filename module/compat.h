@@ -28,6 +28,13 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#ifndef PROFIL_HAVE_INODE_TIMES
+static inline struct timespec64 inode_get_mtime(const struct inode *inode)
+{
+	return inode->i_mtime;
+}
+#endif
+
 /* 5.10 has the number in fs/fuse only. */
 #ifndef FUSE_SUPER_MAGIC
 #define FUSE_SUPER_MAGIC	0x65735546

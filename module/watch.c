@@ -377,6 +377,9 @@ static int profil_find_object(struct profil_watcher *watcher, int fd)
 	inode = d_real_inode(file_dentry(file));
 	if (S_ISREG(inode->i_mode))
 		object = profil_table_object(watcher, file, inode) ?: -ENOSPC;
+	/* Of the table that there is, it is what it was then */
+	if (object > 0 && !READ_ONCE(watcher->callers[object]))
+		watcher->files[object].mtime = inode_get_mtime(inode);
 	fput(file);
 	return object;
 }

@@ -99,6 +99,7 @@ struct profil_member {
  * @number: of the inode
  * @generation: of the inode
  * @uid: user of the process that the object was first seen in
+ * @mtime: when it was last written to, before its table of callers was loaded
  * @file: with a reference, until its path is known
  */
 struct profil_file_key {
@@ -107,6 +108,7 @@ struct profil_file_key {
 	u64 number;
 	u32 generation;
 	kuid_t uid;
+	struct timespec64 mtime;
 	struct file *file;
 };
 
@@ -464,6 +466,15 @@ static inline bool profil_is_file(const struct profil_file_key *key,
 	return key->inode == inode && key->number == inode->i_ino &&
 	       key->generation == inode->i_generation &&
 	       key->device == inode->i_sb->s_dev;
+}
+
+/* Has a file not been written to since its table of callers was loaded? */
+static inline bool profil_file_is_as_loaded(const struct profil_file_key *key,
+					    const struct inode *inode)
+{
+	const struct timespec64 mtime = inode_get_mtime(inode);
+
+	return timespec64_equal(&key->mtime, &mtime);
 }
 
 /* Without chains, a bucket has no caller. */

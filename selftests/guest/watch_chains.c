@@ -703,6 +703,53 @@ TEST_F(chains, of_files_at_the_same_address)
 	close(fd);
 }
 
+/* The same file before and after it is written to */
+static int write_between(void *unused)
+{
+	void *place = NULL;
+	char byte;
+
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		int fd = open(files[0], O_RDWR | O_CLOEXEC);
+		void *code;
+
+		if (i && (pread(fd, &byte, 1, 0) != 1 ||
+			  pwrite(fd, &byte, 1, 0) != 1))
+			return 1;
+		code = mmap(place, PAGE, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | (place ? MAP_FIXED : 0), fd, 0);
+		close(fd);
+		if (code == MAP_FAILED)
+			return 1;
+		place = code;
+		for (int j = 0; j < 10; j++)
+			call_code(code);
+	}
+	return 0;
+}
+
+/* A table is not that of what is written to its file later. */
+TEST_F(chains, of_a_file_that_is_written_to)
+{
+	struct callers callers = make_rule(of_spin_code, 1);
+	int fd = make_code(files[0]);
+	uint32_t object;
+
+	ASSERT_LE(0, fd);
+	begin(_metadata, self, write_between, NULL, 0);
+	ASSERT_EQ(0, load_callers(&self->watch, fd, callers.table,
+				  callers.bytes));
+	finish(_metadata, self);
+	object = watch_find_object(&self->watch, files[0]);
+	EXPECT_LT(WORK_NS / MS / 4,
+		  ticks_with_caller(&self->watch, object, true));
+	EXPECT_LT(WORK_NS / MS / 4,
+		  ticks_with_caller(&self->watch, object, false));
+	free(callers.table);
+	close(fd);
+}
+
 /* Libraries with other frames, by turns, at the same address. */
 static char libraries[2][4096];
 

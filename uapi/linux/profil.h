@@ -667,8 +667,9 @@ struct profil_watch_status {
  * tables, charged to that user with the memory of watches; while it is being
  * loaded it is charged twice. It stays until the watch is gone.
  *
- * The table is for this watch alone. A wrong one makes wrong chains there, and
- * nothing else.
+ * The table is for this watch alone, and for the file as it is: what is mapped after
+ * the file has been written to has no table, and the watch takes no other one for it.
+ * A wrong one makes wrong chains there, and nothing else.
  *
  * Errors, besides those of every request::
  *

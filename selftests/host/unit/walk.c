@@ -29,6 +29,12 @@ struct profil_file_key {
 	const struct inode *inode;
 };
 
+static bool profil_file_is_as_loaded(const struct profil_file_key *key,
+				     const struct inode *inode)
+{
+	return key->inode == inode;
+}
+
 struct profil_watcher {
 	u64 id;
 	struct profil_watch request;
