@@ -172,7 +172,7 @@ static uint64_t ticks_in(const struct profil_watch_table *table,
 			(const void *)(buckets + i * table->bucket_size);
 
 		if (bucket->object == PROFIL_OBJECT_BLOCKED &&
-		    bucket->offset == offset)
+		    (bucket->offset & ~PROFIL_WAIT_LONG) == offset)
 			ticks += bucket->count;
 	}
 	return ticks;

@@ -169,14 +169,18 @@ TEST_F(quiet, while_a_profiled_process_sleeps)
 
 TEST_F(quiet, while_another_processor_ticks)
 {
-	pid_t pid = burn_on(_metadata, 0, NULL);
-	struct rates enough = allowed(), with;
+	struct rates enough = { { 0 } }, with = { { 1, 1 } };
+	pid_t pid;
 
-	enough.of[0] = INFINITY;
-	end(_metadata, pid);
-	pid = burn_on(_metadata, 0, self->counter);
-	with = quietest(&enough);
-	end(_metadata, pid);
+	TRY_UNTIL(with.of[1] <= enough.of[1]) {
+		pid = burn_on(_metadata, 0, NULL);
+		enough = allowed();
+		enough.of[0] = INFINITY;
+		end(_metadata, pid);
+		pid = burn_on(_metadata, 0, self->counter);
+		with = quietest(&enough);
+		end(_metadata, pid);
+	}
 	check(_metadata, "idle processor", enough.of[1], with.of[1]);
 	EXPECT_LT(100, *self->counter);
 }
@@ -184,17 +188,21 @@ TEST_F(quiet, while_another_processor_ticks)
 /* An emulated CPU sometimes misses ticks of the kernel. */
 TEST_F(quiet, while_it_runs_something_else)
 {
+	struct rates enough = { { 0 } }, with = { { 1, 1 } };
 	struct timespec tick;
-	struct rates enough, with;
 	pid_t pid;
 
 	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC_COARSE, &tick));
 	pid = burn_on(_metadata, 1, NULL);
-	enough = allowed();
-	enough.of[0] = INFINITY;
-	enough.of[1] = fmax(enough.of[1], 1e9 / tick.tv_nsec + ALLOWANCE);
-	profile(_metadata, self->counter);
-	with = quietest(&enough);
+	TRY_UNTIL(with.of[1] <= enough.of[1]) {
+		enough = allowed();
+		enough.of[0] = INFINITY;
+		enough.of[1] = fmax(enough.of[1],
+				    1e9 / tick.tv_nsec + ALLOWANCE);
+		profile(_metadata, self->counter);
+		with = quietest(&enough);
+		profil_stop(NULL, NULL, 0);
+	}
 	end(_metadata, pid);
 	check(_metadata, "busy processor", enough.of[1], with.of[1]);
 }

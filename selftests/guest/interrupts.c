@@ -274,7 +274,7 @@ FIXTURE_SETUP(watched_cpu_1)
 
 FIXTURE_TEARDOWN(watched_cpu_1)
 {
-	int tries = 2000;
+	int tries = 60000;
 
 	kill_it(_metadata, self->there);
 	watch_end(&watch);

@@ -231,7 +231,7 @@ FIXTURE_SETUP(cgroup)
 /* A page that is brought in late keeps the cgroup for a while. */
 FIXTURE_TEARDOWN(cgroup)
 {
-	int tries = 1000;
+	int tries = 60000;
 
 	if (variant->is_read) {
 		kill(self->reader, SIGKILL);
@@ -291,7 +291,7 @@ static uint64_t bytes_charged(void)
 /* The kernel sums up the numbers of memory.stat every two seconds. */
 static uint64_t bytes_charged_for(uint64_t held)
 {
-	int tries = 50;
+	int tries = 600;
 
 	while (bytes_charged() + SLACK < held && --tries)
 		usleep(100000);

@@ -50,7 +50,7 @@ static void goes_on(struct __test_metadata *_metadata,
 
 	EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 	EXPECT_LE(self->cpu_time_ns, status_now().cpu_time_ns);
-	EXPECT_TRUE(burn_ticks(1));
+	EXPECT_TRUE(burn_counted(1));
 	EXPECT_LT(before, old[0]);
 }
 
@@ -119,7 +119,7 @@ TEST_F(running, a_second_call_replaces_the_first)
 
 	EXPECT_EQ(0, profil(fresh, sizeof(fresh), 0, ALL));
 	before = old[0];
-	EXPECT_TRUE(burn_ticks(3));
+	EXPECT_TRUE(burn_counted(3));
 	EXPECT_EQ(before, old[0]);
 	EXPECT_LE(3, fresh[0]);
 }

@@ -74,7 +74,7 @@ static void refused(struct __test_metadata *_metadata,
 	EXPECT_EQ(4, now.width);
 	EXPECT_EQ(MS, now.period_ns);
 	EXPECT_LE(self->cpu_time_ns, now.cpu_time_ns);
-	EXPECT_TRUE(burn_ticks(1));
+	EXPECT_TRUE(burn_counted(1));
 	EXPECT_LT(before, old);
 	EXPECT_EQ(0, half[0]);
 }
@@ -101,7 +101,7 @@ TEST_F(running, time_at_a_bad_address)
 	EXPECT_ERROR(EFAULT, sprofil(&self->prof, 1, (void *)8, 0));
 	EXPECT_ERROR(EFAULT, sprofil(&self->prof, 1, (void *)-8, 0));
 	EXPECT_EQ(4, status_now().width);
-	EXPECT_TRUE(burn_ticks(1));
+	EXPECT_TRUE(burn_counted(1));
 	EXPECT_LT(before, old);
 	EXPECT_EQ(0, half[0]);
 }
@@ -215,14 +215,14 @@ TEST_F(running, each_call_replaces_the_one_before)
 	for (i = 0; i < 3; i++) {
 		before = all;
 		EXPECT_EQ(0, sprofil(&a, 1, NULL, PROF_UINT | PROF_FAST));
-		EXPECT_TRUE(burn_ticks(2));
+		EXPECT_TRUE(burn_counted(2));
 		EXPECT_LE(before + 2, all);
 
 		before = all;
 		half[0] = 0;
 		EXPECT_EQ(0, sprofil(&b, 1, NULL, PROF_USHORT | PROF_FAST));
 		before = all;
-		EXPECT_TRUE(burn_ticks(2));
+		EXPECT_TRUE(burn_counted(2));
 		EXPECT_EQ(before, all);
 		EXPECT_LE(2, half[0]);
 	}
@@ -235,13 +235,13 @@ TEST_F(running, profil_replaces_it_and_it_replaces_profil)
 
 	ASSERT_EQ(0, profil(half, sizeof(half), 0, 2));
 	before = old;
-	EXPECT_TRUE(burn_ticks(2));
+	EXPECT_TRUE(burn_counted(2));
 	EXPECT_EQ(before, old);
 	EXPECT_LE(2, half[0]);
 
 	ASSERT_EQ(0, sprofil(&prof, 1, NULL, PROF_UINT | PROF_FAST));
 	before = half[0];
-	EXPECT_TRUE(burn_ticks(2));
+	EXPECT_TRUE(burn_counted(2));
 	EXPECT_EQ(before, half[0]);
 	EXPECT_LE(2, all);
 

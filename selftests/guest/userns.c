@@ -280,7 +280,7 @@ FIXTURE_TEARDOWN(userns)
 /* The kernel may free the memory of a process a little after its end. */
 static int try_soon(const struct agent *agent, uid_t user)
 {
-	int tries = 2000;
+	int tries = 60000;
 	int error;
 
 	while ((error = order(agent, TRY, user)) == EAGAIN && --tries)

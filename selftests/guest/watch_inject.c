@@ -372,7 +372,7 @@ TEST_F(watch, loads_tables)
 	bool failed, done;
 
 	if (!(variant->flags & PROFIL_WATCH_CHAINS))
-		return;
+		SKIP(return, "for watches with chains");
 	ASSERT_EQ(0, watch_begin(&watch, &self->request));
 	do {
 		int file = memfd_create("code", MFD_CLOEXEC);
@@ -567,7 +567,7 @@ TEST_F(watch, is_moved)
 	if (!everywhere)
 		SKIP(return, "only what the module does may fail here");
 	if (variant->target != PROFIL_WATCH_CGROUP)
-		return;
+		SKIP(return, "for watches of a cgroup");
 	follow(_metadata, self, variant, &watch);
 	for (int way = 0; way < 2; way++) {
 		points = (struct points) { 0 };

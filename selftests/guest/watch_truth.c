@@ -319,7 +319,7 @@ FIXTURE_SETUP(cgroup)
 
 FIXTURE_TEARDOWN(cgroup)
 {
-	int tries = 2000;
+	int tries = 60000;
 
 	watch_end(&self->watch);
 	close(self->directory);

@@ -597,7 +597,7 @@ FIXTURE(group) {
 
 static void remove_group(const char *path)
 {
-	for (int i = 0; i < 100 && rmdir(path); i++)
+	for (int i = 0; i < 6000 && rmdir(path); i++)
 		sleep_ns(10 * MS);
 }
 

@@ -121,8 +121,9 @@ def work_until_named(store, **how):
     """Work until the store has names of the program's functions and of their
     callers, which PREEMPT_RT does not find, and all ticks. A busy machine sends
     ticks before it can read names, and may take time of the work in which no tick
-    falls: more work makes up for that."""
+    falls: more work makes up for that, each time twice as much."""
     done = Work()
+    rounds = [1]
 
     def worked():
         done.do(**how)
@@ -130,11 +131,13 @@ def work_until_named(store, **how):
                    for stack, _ in samples_at(store))
 
     def has_all():
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while ticks_at(store) <= done.least():
             if time.monotonic() > end:
                 print("#", ticks_at(store), "ticks of", vars(done), flush=True)
-                done.do(**how)
+                for _ in range(rounds[0]):
+                    done.do(**how)
+                rounds[0] *= 2
                 return False
             time.sleep(0.1)
         return True

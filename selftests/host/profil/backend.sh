@@ -693,7 +693,7 @@ unprivileged()
 
 of_others()
 {
-	mkdir -m 777 others && cd others || return
+	mkdir -p -m 777 others && cd others || return
 	unprivileged "$profil" -o nobody.prf "$load" alpha 300 beta 100 \
 		2> nobody.err
 	local status=$?
@@ -729,7 +729,7 @@ of_one_program()
 # shellcheck disable=SC2310 # that is the condition
 if [ "$(id -u)" = 0 ] && unprivileged true 2> /dev/null &&
    unprivileged test -x "$profil" && [ "$(< /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
-	check 'other users profile their own in user mode' of_others
+	check 'other users profile their own in user mode' soon of_others
 	check "nobody knows which of several programs was in the kernel" of_unknown
 	check 'that of a single program is its own' of_one_program
 else

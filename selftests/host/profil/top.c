@@ -554,7 +554,7 @@ TEST(file_that_takes_long_costs_names_only)
 	char text[4096] = "";
 
 	share();
-	slowness = 1;
+	slowness = 5;
 	meanwhile = take_long;
 	refreshes = 8;
 	show_libraries(text, sizeof(text));

@@ -20,7 +20,7 @@ check 'so is one as long' has "$dir/d.txt" 'its build-id differs'
 # Without a build ID, a file that was changed later may be another one, whichever
 # of two runs comes first
 objcopy -R .note.gnu.build-id "$known" "$dir/unnumbered"
-now=$(date +%s)000000000
+now=$(stat -c %Y "$dir/unnumbered")000000000
 ID='' START=$((now - 10000000000)) make "$dir/d.prf" "$dir/unnumbered" 600 300 85
 ID='' START=$((now + 10000000000)) make "$dir/e.prf" "$dir/unnumbered" 600 300 85
 "$prohist" "$dir/e.prf" > "$dir/e.txt"
@@ -131,12 +131,12 @@ examine "$dir/mute"
 check 'code of a file without symbols' has "$dir/i.txt" ' 60 .* mute\+0x'
 # elfutils would wait for somebody to write to a pipe with the name of a debug file
 mkfifo "$dir/mute.debug"
-check 'a pipe is no debug file' timeout 60 "$prohist" "$dir/i.prf"
+check 'a pipe is no debug file' timeout 600 "$prohist" "$dir/i.prf"
 mkdir -p "$dir/.debug"
 cp "$dir/mute" "$dir/.debug/mute.debug"
-check 'nor beside one that is a file' timeout 60 "$prohist" "$dir/i.prf"
+check 'nor beside one that is a file' timeout 600 "$prohist" "$dir/i.prf"
 mv "$dir/mute" "$dir/moved"
-check 'nor is it that of a file that is gone' timeout 60 "$prohist" "$dir/i.prf"
+check 'nor is it that of a file that is gone' timeout 600 "$prohist" "$dir/i.prf"
 rm -r "$dir/mute.debug" "$dir/.debug"
 examine "$bare"
 
