@@ -232,7 +232,7 @@ static void profil_code_set(const struct profil_walker *walker,
 	code->end = vma->vm_end;
 	code->object = profil_table_map(watcher, vma, walker->late,
 					&code->delta);
-	/* Pairs with the exchange in profil_watch_unwind(). */
+	/* Pairs with the release in profil_callers_set(). */
 	code->loaded = smp_load_acquire(&watcher->callers[code->object]);
 	code->callers = code->loaded;
 	if (code->loaded && vma->vm_file &&

@@ -362,8 +362,13 @@ bool profil_watch_is_news(const struct profil_watcher *watcher)
 
 /* --- tables of callers */
 
-/* Return: index of the object; or -EBADF, -EINVAL or -ENOSPC. */
-static int profil_find_object(struct profil_watcher *watcher, int fd)
+/*
+ * @mtime: is set to when the file was last written to.
+ *
+ * Return: index of the object; or -EBADF, -EINVAL or -ENOSPC.
+ */
+static int profil_find_object(struct profil_watcher *watcher, int fd,
+			      struct timespec64 *mtime)
 {
 	int object = -EINVAL;
 	struct file *file;
@@ -377,11 +382,28 @@ static int profil_find_object(struct profil_watcher *watcher, int fd)
 	inode = d_real_inode(file_dentry(file));
 	if (S_ISREG(inode->i_mode))
 		object = profil_table_object(watcher, file, inode) ?: -ENOSPC;
-	/* Of the table that there is, it is what it was then */
-	if (object > 0 && !READ_ONCE(watcher->callers[object]))
-		watcher->files[object].mtime = inode_get_mtime(inode);
+	*mtime = inode_get_mtime(inode);
 	fput(file);
 	return object;
+}
+
+/* Return: 0; or -EEXIST if the object has a table. */
+static int profil_callers_set(struct profil_watcher *watcher, u32 object,
+			      struct profil_callers *callers,
+			      struct timespec64 mtime)
+{
+	unsigned long flags;
+	int err = -EEXIST;
+
+	raw_spin_lock_irqsave(&watcher->lock, flags);
+	if (!watcher->callers[object]) {
+		watcher->files[object].mtime = mtime;
+		/* Pairs with the acquire in profil_code_set(). */
+		smp_store_release(&watcher->callers[object], callers);
+		err = 0;
+	}
+	raw_spin_unlock_irqrestore(&watcher->lock, flags);
+	return err;
 }
 
 /**
@@ -395,6 +417,7 @@ int profil_watch_unwind(struct profil_watcher *watcher,
 			const struct profil_watch_unwind *request)
 {
 	struct profil_callers *callers;
+	struct timespec64 mtime = { 0 };
 	int object;
 
 	if (!profil_watcher_has_chains(watcher) ||
@@ -404,10 +427,9 @@ int profil_watch_unwind(struct profil_watcher *watcher,
 				      request->bytes);
 	if (IS_ERR(callers))
 		return PTR_ERR(callers);
-	object = profil_find_object(watcher, request->fd);
-	/* Pairs with the acquire in profil_code_set(). */
-	if (object >= 0 && cmpxchg(&watcher->callers[object], NULL, callers))
-		object = -EEXIST;
+	object = profil_find_object(watcher, request->fd, &mtime);
+	if (object >= 0)
+		object = profil_callers_set(watcher, object, callers, mtime);
 	if (object < 0) {
 		profil_callers_drop(callers);
 		return object;

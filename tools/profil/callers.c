@@ -60,9 +60,11 @@ static void know(struct watch *watch, const struct stat *file)
 
 /*
  * Load the table of a file; returns its size, 0 if it has none. @seen_as: its
- * descriptor, or -1 for the vDSO; @is_ours: see unwind_file()
+ * descriptor, or -1 for the vDSO; @is_ours: see unwind_file(); @file: what it was
+ * before it was read, or NULL
  */
-static size_t load(struct watch *watch, int fd, int seen_as, bool is_ours)
+static size_t load(struct watch *watch, int fd, int seen_as, bool is_ours,
+		   const struct stat *file)
 {
 	struct profil_watch_unwind request = {
 		.size = sizeof(request),
@@ -70,7 +72,14 @@ static size_t load(struct watch *watch, int fd, int seen_as, bool is_ours)
 	};
 	size_t bytes;
 	void *table = unwind_file(fd, is_ours, &bytes);
+	struct stat now;
 
+	/* The kernel takes it for the table of the file as that is now */
+	if (table && file && (fstat(fd, &now) ||
+			      file_changed_ns(&now) != file_changed_ns(file))) {
+		free(table);
+		return 0;
+	}
 	if (!table)
 		return 0;
 	request.table = (uintptr_t)table;
@@ -89,7 +98,7 @@ static size_t load_file(struct watch *watch, int fd, bool is_ours)
 	if (fstat(fd, &file) || is_known(watch, &file, watch->nr_known))
 		return 0;
 	know(watch, &file);
-	return load(watch, fd, fd, is_ours);
+	return load(watch, fd, fd, is_ours, &file);
 }
 
 /* The first one is the program. */
@@ -135,7 +144,7 @@ static void load_vdso(struct watch *watch)
 
 	if (fd < 0)
 		return;
-	load(watch, fd, -1, true);
+	load(watch, fd, -1, true, NULL);
 	close(fd);
 }
 

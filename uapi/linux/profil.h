@@ -551,7 +551,8 @@ struct profil_watch {
  * enum profil_chain_end - how the chain of a tick ended
  * @PROFIL_CHAIN_COMPLETE: with the outermost frame. Ticks of the kernel's own
  *	threads have no frame in user mode, and are complete
- * @PROFIL_CHAIN_NO_TABLE: in a file for which no table was loaded
+ * @PROFIL_CHAIN_NO_TABLE: in a file for which no table was loaded, or which has been
+ *	written to since
  * @PROFIL_CHAIN_NO_RULE: in code for which the table has no rule; or in a 32-bit
  *	program, of which there is the innermost frame only
  * @PROFIL_CHAIN_ABSENT: where the stack is not in memory: its page is absent, or
@@ -667,8 +668,9 @@ struct profil_watch_status {
  * tables, charged to that user with the memory of watches; while it is being
  * loaded it is charged twice. It stays until the watch is gone.
  *
- * The table is for this watch alone, and for the file as it is: what is mapped after
- * the file has been written to has no table, and the watch takes no other one for it.
+ * The table is for this watch alone, and for the file as it is: once the file's
+ * modification time is another one, it has no table, also where it was mapped before,
+ * and the watch takes no other one for it.
  * A wrong one makes wrong chains there, and nothing else.
  *
  * Errors, besides those of every request::
