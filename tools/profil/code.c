@@ -260,7 +260,6 @@ static struct code_file *made_code(const struct prf_dso *dso)
 					       "[anonymous]" : dso->path);
 	size_t i;
 
-
 	for (i = 0; file && i < dso->nr_symbols; i++) {
 		const struct prf_symbol *symbol = &dso->symbols[i];
 

@@ -65,6 +65,7 @@ const char *const http_outcomes[HTTP_OUTCOMES] = {
  * @pause_s: pause after the next failure, in seconds
  * @failures: answers in a row that the store cannot take the profile
  * @passed_over: number of a profile that had too many of these, or 0
+ * @doubted: the last one that was, which is passed over at the next failure
  * @said: last failure that was reported, an HTTP status or NO_STATUS; or 0
  */
 static struct http {
@@ -81,6 +82,7 @@ static struct http {
 	unsigned int pause_s;
 	unsigned int failures;
 	uint64_t passed_over;
+	uint64_t doubted;
 	long said;
 } http = { .pause_s = FIRST_PAUSE_S };
 
@@ -185,19 +187,21 @@ static int authorize(void)
 	return 0;
 }
 
-/* A question to a name server that is away is given up, and not waited for. */
-static CURLcode leave_resolver(void)
+/*
+ * A question to a name server that is away is given up, and not waited for, if the
+ * library can do that.
+ */
+static void leave_resolver(void)
 {
 #if LIBCURL_VERSION_NUM >= 0x075700
-	return curl_easy_setopt(http.easy, CURLOPT_QUICK_EXIT, 1L);
-#else
-	return CURLE_OK;
+	curl_easy_setopt(http.easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
 
 static int prepare(size_t size)
 {
 	curl_easy_reset(http.easy);
+	leave_resolver();
 	/* Do not wait until the store agrees to get the rest */
 	http.headers = curl_slist_append(NULL, "Expect:");
 	if (!http.headers || authorize() ||
@@ -210,7 +214,6 @@ static int prepare(size_t size)
 		curl_easy_setopt(http.easy, CURLOPT_USERAGENT,
 				 "profil/" VERSION) ||
 		curl_easy_setopt(http.easy, CURLOPT_NOSIGNAL, 1L) ||
-		leave_resolver() ||
 		curl_easy_setopt(http.easy, CURLOPT_CONNECTTIMEOUT_MS,
 				 CONNECT_MS) ||
 		curl_easy_setopt(http.easy, CURLOPT_TIMEOUT_MS, ANSWER_MS) ||
@@ -251,9 +254,12 @@ static const struct spooled *choose(void)
 
 static void send_next(void)
 {
+	const struct spooled *next = choose();
 	size_t size;
 
-	http.sent = *choose();
+	if (next->number != http.sent.number)
+		http.failures = 0;
+	http.sent = *next;
 	spool.sent = http.sent.number;
 	http.answer_size = 0;
 	http.data = spool_read(&http.sent, &size);
@@ -324,11 +330,14 @@ static enum http_outcome outcome_of(long status)
 		HTTP_UNAVAILABLE : HTTP_REJECTED;
 }
 
-/* It is reported when all are sent: one of them may be passed over each time. */
 static void accepted(void)
 {
-	if (http.said && spool.nr == 1) {
-		term_warn("%s accepts profiles again", config.url);
+	if (http.sent.number == http.doubted)
+		http.doubted = 0;
+	/* With one that is passed over, it would be reported again and again */
+	if (http.said && (!http.doubted || spool.nr == 1)) {
+		term_warn("%s accepts profiles again; %zu wait", config.url,
+			  spool.nr - 1);
 		http.said = 0;
 	}
 	spool.said_full = false;
@@ -355,9 +364,10 @@ static void failed(long status, CURLcode error)
 	curl_off_t asked_s = 0;
 
 	/* It may be the profile that the store cannot take */
-	if (status >= 500 && ++http.failures >= MOST_FAILURES) {
+	if (status >= 500 && (++http.failures >= MOST_FAILURES ||
+			      http.sent.number == http.doubted)) {
 		http.passed_over = http.sent.number;
-		http.failures = 0;
+		http.doubted = http.sent.number;
 	}
 	curl_easy_getinfo(http.easy, CURLINFO_RETRY_AFTER, &asked_s);
 	pause_sending(asked_s);
@@ -496,10 +506,11 @@ int http_poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
 void http_finish(uint64_t end_ns)
 {
 	http.next_ns = 0;
+	http.pause_s = FIRST_PAUSE_S;
 	while (config.url && spool.nr && until(end_ns, 1)) {
 		http_poll(NULL, 0, 10);
 		/* It will be there at the next start */
-		if (config.spool && http.next_ns > now_ns())
+		if (config.spool && !spool.memory && http.next_ns > now_ns())
 			break;
 	}
 }

@@ -381,10 +381,13 @@ static void finish(struct session *session)
 
 static void report_rest(void)
 {
-	if (spool.nr && config.spool)
-		term_warn("%zu profiles wait in %s", spool.nr, config.spool);
-	else if (spool.nr)
-		term_warn("%zu profiles could not be sent", spool.nr);
+	size_t left = spool_settle();
+
+	if (spool.nr > left)
+		term_warn("%zu profiles wait in %s", spool.nr - left,
+			  config.spool);
+	if (left)
+		term_warn("%zu profiles could not be sent", left);
 }
 
 static int run(struct session *session)

@@ -78,27 +78,35 @@ void spool_drop(uint64_t ticks)
 	spool.dropped_ticks += ticks;
 }
 
-static bool is_full(void)
+/*
+ * Drop the oldest profile, but neither the last one nor the one that is being sent.
+ * @in_memory: leave files alone. Return: whether there was one.
+ */
+static bool drop_oldest(bool in_memory)
 {
-	return spool.bytes > config.spool_bytes ||
-		(directory >= 0 && spool.memory > SPOOL_MEMORY);
-}
+	size_t i;
 
-/* Drop the oldest profiles while there are too many bytes, but not the last one. */
-static void make_room(void)
-{
-	size_t first;
-
-	while (is_full()) {
-		first = spool.nr && spool.list->number == spool.sent;
-		if (first + 1 >= spool.nr)
-			return;
-		spool_drop(spool.list[first].ticks);
-		delete(first);
+	for (i = 0; i + 1 < spool.nr; i++) {
+		if (spool.list[i].number == spool.sent ||
+		    (in_memory && !spool.list[i].data))
+			continue;
+		spool_drop(spool.list[i].ticks);
+		delete(i);
 		if (!spool.said_full)
 			term_warn("too many profiles wait to be sent: the oldest are dropped");
 		spool.said_full = true;
+		return true;
 	}
+	return false;
+}
+
+static void make_room(void)
+{
+	while (spool.bytes > config.spool_bytes && drop_oldest(false))
+		;
+	while (directory >= 0 && spool.memory > SPOOL_MEMORY &&
+	       drop_oldest(true))
+		;
 }
 
 static int add_to_list(const struct spooled *profile)
@@ -387,6 +395,25 @@ char *spool_read(const struct spooled *profile, size_t *size)
 	data = read_data(fd, *size, HEAD);
 	close(fd);
 	return data;
+}
+
+/** spool_settle() - write what is in memory; returns how many profiles stay there */
+size_t spool_settle(void)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < spool.nr; i++) {
+		struct spooled *profile = &spool.list[i];
+
+		if (!profile->data)
+			continue;
+		commit(profile);
+		if (profile->data)
+			left++;
+		else
+			spool.memory -= profile->bytes;
+	}
+	return left;
 }
 
 static size_t find(uint64_t number)

@@ -70,6 +70,7 @@ int spool_new(void);
 void spool_add(int fd, const struct spooled *profile);
 void spool_drop(uint64_t ticks);
 char *spool_read(const struct spooled *profile, size_t *size);
+size_t spool_settle(void);
 void spool_remove(uint64_t number);
 void spool_forget(uint64_t number);
 void spool_close(void);
