@@ -36,8 +36,8 @@
 #define WAIT(...) \
 	tool_run(&self->run, LIST("--wall"), "waiter", LIST(__VA_ARGS__))
 
-/* How long an action took, as the helper has printed it, in periods */
-static double periods_of(const struct tool *run, const char *action)
+/* How long an action took, as the helper has printed it, in nanoseconds */
+static double ns_of(const struct tool *run, const char *action)
 {
 	const char *line = run->said;
 	size_t length = strlen(action);
@@ -46,8 +46,18 @@ static double periods_of(const struct tool *run, const char *action)
 		line = strchr(line, '\n');
 		line += !!line;
 	}
-	return line ? strtod(line + length, NULL) / run->prf.period_ns : 0;
+	return line ? strtod(line + length, NULL) : 0;
 }
+
+static double periods_of(const struct tool *run, const char *action)
+{
+	return ns_of(run, action) / run->prf.period_ns;
+}
+
+/* Run the helper until nothing stops it in an action: a wait of a second is idle. */
+#define RUN_UNTIL_SHORT(action, run_helper) \
+	RUN_UNTIL(ns_of(&self->run, action) > 0 && \
+		  ns_of(&self->run, action) < 900 * MS, run_helper)
 
 /* Ticks of all execs in a state and in a wait; NULL: in any */
 static uint64_t ticks_in(const struct prf *prf, enum prf_state state,
@@ -132,7 +142,7 @@ TEST_F(tool, the_life_of_a_thread)
 TEST_F(tool, waits_have_their_names_and_times)
 {
 	NEED_MODULE();
-	WAIT("pipe");
+	RUN_UNTIL_SHORT("pipe", WAIT("pipe"));
 	EXPECT_EXIT(0);
 	EXPECT_WAIT(PRF_BLOCKED, "read", "pipe", 300);
 	/* The thread that writes */
@@ -143,7 +153,7 @@ TEST_F(tool, waits_have_their_names_and_times)
 TEST_F(tool, long_waits_are_idle)
 {
 	NEED_MODULE();
-	WAIT("idle", "sleep");
+	RUN_UNTIL_SHORT("sleep", WAIT("idle", "sleep"));
 	EXPECT_EXIT(0);
 	EXPECT_WAIT(PRF_IDLE, "clock_nanosleep", "idle", 1500);
 	EXPECT_WAIT(PRF_BLOCKED, "clock_nanosleep", "sleep", 300);
@@ -179,7 +189,7 @@ static uint64_t ticks_below(const struct prf *prf, const char *path)
 TEST_F(tool, waits_have_callers)
 {
 	NEED_MODULE();
-	WAIT("sleep");
+	RUN_UNTIL_SHORT("sleep", WAIT("sleep"));
 	EXPECT_EXIT(0);
 	if (!(self->run.prf.flags & PRF_FLAG_CHAINS) || is_preempt_rt() ||
 	    is_linux_before(6, 1))
@@ -191,8 +201,8 @@ TEST_F(tool, waits_have_callers)
 TEST_F(tool, waits_without_callers)
 {
 	NEED_MODULE();
-	tool_run(&self->run, LIST("--wall", "--flat"), "waiter",
-		 LIST("sleep"));
+	RUN_UNTIL_SHORT("sleep", tool_run(&self->run, LIST("--wall", "--flat"),
+					  "waiter", LIST("sleep")));
 	EXPECT_EXIT(0);
 	EXPECT_EQ(0, self->run.prf.execs[0].nr_nodes);
 	EXPECT_WAIT(PRF_BLOCKED, "clock_nanosleep", "sleep", 300);
@@ -381,8 +391,9 @@ TEST_F(tool, waits_in_the_file_of_a_process)
 	int nr;
 
 	NEED_MODULE();
-	tool_run(&self->run, LIST("--wall", "--per-process"), "waiter",
-		 LIST("sleep"));
+	RUN_UNTIL_SHORT("sleep",
+			tool_run(&self->run, LIST("--wall", "--per-process"),
+				 "waiter", LIST("sleep")));
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
 	nr = tool_load_all(&self->run, files, 2);
 	ASSERT_EQ(1, nr);

@@ -483,8 +483,10 @@ static bool run_one(struct run *run, struct bytes *bytes)
 		return true;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
-		save(run, get_uleb(bytes), OTHER, 0);
-		get_uleb(bytes);
+		number = get_uleb(bytes);
+		/* Where it is if nothing is said of it */
+		save(run, number, !get_uleb(bytes) && number == SP ? SAME :
+								     OTHER, 0);
 		return true;
 	case DW_CFA_remember_state:
 		if (run->nr_remembered == MAX_REMEMBERED)
