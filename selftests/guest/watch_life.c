@@ -32,7 +32,6 @@
 
 NEEDS_ROOT;
 
-
 #define PLACE		"/run/profil-watch-life"
 #define CGROUP		"/sys/fs/cgroup/profil-watch-life"
 

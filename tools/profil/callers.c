@@ -75,13 +75,11 @@ static size_t load(struct watch *watch, int fd, int seen_as, bool is_ours,
 	struct stat now;
 
 	/* The kernel takes it for the table of the file as that is now */
-	if (table && file && (fstat(fd, &now) ||
-			      file_changed_ns(&now) != file_changed_ns(file))) {
+	if (!table || (file && (fstat(fd, &now) || file_changed_ns(&now) !=
+						   file_changed_ns(file)))) {
 		free(table);
 		return 0;
 	}
-	if (!table)
-		return 0;
 	request.table = (uintptr_t)table;
 	request.bytes = bytes;
 	if (ioctl(watch->fd, PROFIL_IOC_WATCH_UNWIND, &request) &&

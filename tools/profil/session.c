@@ -37,7 +37,10 @@ uint64_t asleep_ns(void)
 	return clock_ns(CLOCK_BOOTTIME) - awake_ns;
 }
 
-/** unix_ns() - a time of now_ns() since the machine last slept, in nanoseconds since the epoch */
+/**
+ * unix_ns() - convert a time of now_ns() to nanoseconds since the epoch
+ * @ns: the time; the machine has not been asleep since
+ */
 uint64_t unix_ns(uint64_t ns)
 {
 	return clock_ns(CLOCK_REALTIME) - (now_ns() - ns);

@@ -212,14 +212,9 @@ static void end_scrape(void *unused, struct MHD_Connection *connection,
 
 /* ---- windows */
 
-/*
- * Is a window to end? It has begun somewhat after a full second, of which the last one
- * comes in time.
- */
 static bool is_due(const struct scrape *scrape, uint64_t now_ns)
 {
-	return now_ns + SECOND_NS / 2 >= scrape->window.start_ns +
-					 scrape->seconds * SECOND_NS;
+	return window_is_due(scrape->window.start_ns, scrape->seconds, now_ns);
 }
 
 /** listen_wants() - is the table to be read, for a window to begin or to end? */

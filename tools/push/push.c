@@ -314,15 +314,12 @@ static void open_first(const struct session *session)
 		window_open(&push.window, session->start_ns);
 }
 
-/*
- * A window begins at a profile, and there may be readings since. It has begun
- * somewhat after a full second, of which the next comes in time.
- */
+/* A window begins at a profile, and there may be readings since. */
 static bool is_due(uint64_t now)
 {
 	uint64_t last_ns = config.url ? push.window.start_ns : push.read_ns;
 
-	return now + SECOND_NS / 2 >= last_ns + config.every_s * SECOND_NS;
+	return window_is_due(last_ns, config.every_s, now);
 }
 
 /* Called once a second. */

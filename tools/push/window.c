@@ -40,6 +40,19 @@ void window_open(struct window *window, uint64_t now_ns)
 	};
 }
 
+/**
+ * window_is_due() - is a window to end?
+ * @start_ns: its beginning, on the monotonic clock
+ * @seconds: how long it is to be
+ * @now_ns: the time, which is looked at once a second
+ *
+ * It has begun somewhat after a full second, of which the last one comes in time.
+ */
+bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns)
+{
+	return now_ns + SECOND_NS / 2 >= start_ns + seconds * SECOND_NS;
+}
+
 /** window_unix_ns() - beginning of a window, in nanoseconds since the epoch */
 uint64_t window_unix_ns(const struct window *window)
 {

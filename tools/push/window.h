@@ -9,6 +9,7 @@
 #ifndef WINDOW_H
 #define WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,7 @@ struct segment *segment_new(void);
 void segment_put(struct segment *segment);
 void window_open(struct window *window, uint64_t now_ns);
 uint64_t window_unix_ns(const struct window *window);
+bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns);
 int window_add(struct window *window, struct segment *segment, uint64_t now_ns);
 void window_close(struct window *window);
 
