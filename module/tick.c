@@ -108,6 +108,7 @@ struct profil_interval {
  * @open: bit mask of the intervals that are open
  * @wall: those of them that are of watches of wall-clock time
  * @armed: time of the next interrupt, PROFIL_PARKED or PROFIL_OFFLINE
+ * @rest: before that time, no interrupt walks stacks
  * @event: perf's counter, or NULL to use @timer
  * @timer: used without @event
  * @rearm: arms @event when perf has throttled it
@@ -129,6 +130,7 @@ struct profil_cpu {
 	unsigned long open;
 	unsigned long wall;
 	u64 armed;
+	u64 rest;
 	struct perf_event *event;
 	struct hrtimer timer;
 	struct irq_work rearm;
@@ -383,12 +385,22 @@ static void profil_interval_seek(struct profil_interval *interval, u64 now)
 				      smp_processor_id(), period_ns, now);
 }
 
+/* Does an interrupt walk stacks for an interval? */
+static __always_inline bool
+profil_interval_walks(const struct profil_interval *interval)
+{
+	return unlikely(interval->member) &&
+	       profil_watcher_has_chains(profil_sink_watcher(interval->sink));
+}
+
 /* Have the CPU interrupted at the next tick of an interval. */
 static void profil_interval_arm(struct profil_cpu *cpu,
 				const struct profil_interval *interval, u64 now)
 {
 	u64 next = interval->schedule.next;
 
+	if (profil_interval_walks(interval))
+		next = max(next, cpu->rest);
 	if (next < cpu->armed) {
 		cpu->armed = max(next, now + PROFIL_GAP_NS);
 		profil_arm(cpu, now);
@@ -780,7 +792,8 @@ void notrace profil_sched_switch(void *data, bool preempt,
  * Bring this CPU up to date with the session and the watches of the task that
  * runs: close the intervals of those that have ended, or that it has left; add
  * to the CPU time of those that go on; open the others. Ticks that are due are
- * left to the interrupt that is about to come, which knows the program counter.
+ * left to the interrupt that is about to come, which knows the program counter,
+ * unless their thread has got its entry meanwhile.
  *
  * Context: hard interrupts off.
  */
@@ -977,27 +990,36 @@ profil_interval_tick(struct profil_cpu *cpu, struct profil_interval *interval,
 
 /*
  * A walk of a long stack may take longer than a period: as much time again is the
- * program's, before the next interrupt. @now: moves on by so much
+ * program's, before the next interrupt, and before the next walk if another interrupt
+ * comes meanwhile. @now: moves on by so much
  */
 static noinline u64 profil_tick_watches(struct profil_cpu *cpu,
 					struct pt_regs *regs, u64 *now)
 {
 	unsigned long open = cpu->open & ~BIT(PROFIL_SLOT_PROFILE);
 	u64 next = PROFIL_PARKED;
-	bool walked = false;
+	bool walks, walked = false;
 	u64 after;
 
 	for (; open; open &= open - 1) {
 		struct profil_interval *interval =
 			&cpu->intervals[__ffs(open)];
 
-		walked |= profil_watcher_has_chains(profil_sink_watcher(interval->sink));
+		walks = interval->schedule.next <= *now &&
+			profil_interval_walks(interval);
+		/* The interrupt is one of another interval */
+		if (unlikely(walks && *now < cpu->rest)) {
+			next = min(next, cpu->rest);
+			continue;
+		}
+		walked |= walks;
 		next = min(next, profil_interval_tick(cpu, interval, regs,
 						      *now));
 	}
 	if (walked) {
 		after = ktime_get_ns();
 		*now = after + (after - *now);
+		cpu->rest = *now + PROFIL_GAP_NS;
 	}
 	return next;
 }

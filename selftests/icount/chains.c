@@ -5,6 +5,8 @@
  * The cost of a tick is the CPU time that the same work takes longer with a
  * watch. Time counts instructions, 2 ns each.
  */
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -148,6 +150,21 @@ TEST(what_differs_is_walked)
 #define PATHS		500
 #define MIN_PERIOD_NS	60000
 
+/* To another process and back, which takes turns with this one; or 0 */
+static int there[2], back[2];
+
+static void take_turns(void)
+{
+	char byte = 0;
+
+	for (int i = 0; i < 5; i++) {
+		spin(20);
+		if (there[1] && (write(there[1], &byte, 1) != 1 ||
+				 read(back[0], &byte, 1) != 1))
+			abort();
+	}
+}
+
 OWN_TEXT(left) void left(uint64_t path, int depth);
 OWN_TEXT(right) void right(uint64_t path, int depth);
 
@@ -156,7 +173,7 @@ static inline __attribute__((always_inline)) void go_down(uint64_t path,
 							  int depth)
 {
 	if (depth == 100)
-		spin(100);
+		take_turns();
 	else if (path >> depth % 64 & 1)
 		left(path, depth + 1);
 	else
@@ -185,22 +202,72 @@ static uint64_t paths_ns(void)
 	return monotonic_ns() - begin;
 }
 
+/* Return: how many times as long the paths take with watches. */
+static double watched_paths(struct __test_metadata *_metadata, int nr)
+{
+	struct profil_watch requests[] = {
+		watch_request(PROFIL_WATCH_PROCESS, getpid(),
+			      PROFIL_WATCH_CHAINS),
+		watch_request(PROFIL_WATCH_MACHINE, 0, PROFIL_WATCH_CHAINS),
+	};
+	struct watch watches[ARRAY_SIZE(requests)];
+	uint64_t plain_ns = paths_ns(), ns;
+
+	for (int i = 0; i < nr; i++) {
+		requests[i].period_ns = MIN_PERIOD_NS;
+		requests[i].buckets = 1 << 16;
+		ASSERT_EQ(0, watch_begin(&watches[i], &requests[i]));
+		ASSERT_EQ(0, load_own_callers(&watches[i]));
+	}
+	ns = paths_ns();
+	TH_LOG("%d watches: %.2f times as long", nr, (double)ns / plain_ns);
+	while (nr--)
+		watch_end(&watches[nr]);
+	return (double)ns / plain_ns;
+}
+
 TEST(a_walk_leaves_the_program_as_much_time)
 {
-	struct profil_watch request =
-		watch_request(PROFIL_WATCH_PROCESS, getpid(),
-			      PROFIL_WATCH_CHAINS);
-	uint64_t plain_ns = paths_ns(), ns;
-	struct watch watch;
+	EXPECT_GT(2.5, watched_paths(_metadata, 1));
+}
 
-	request.period_ns = MIN_PERIOD_NS;
-	request.buckets = 1 << 16;
-	ASSERT_EQ(0, watch_begin(&watch, &request));
-	ASSERT_EQ(0, load_own_callers(&watch));
-	ns = paths_ns();
-	TH_LOG("%.2f times as long with a watch", (double)ns / plain_ns);
-	EXPECT_GT(2.5 * plain_ns, ns);
-	watch_end(&watch);
+static int answer(void *unused __attribute__((unused)))
+{
+	char byte;
+
+	while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+		;
+	return 0;
+}
+
+static double watched_turns(struct __test_metadata *_metadata)
+{
+	struct child other;
+	double times;
+
+	ASSERT_EQ(0, pipe(there) | pipe(back));
+	other = child_begin(answer, NULL);
+	child_go(&other);
+	times = watched_paths(_metadata, 2);
+	EXPECT_EQ(-SIGKILL, child_kill(&other));
+	return times;
+}
+
+/* Each time that it is switched in, its next tick is due soon. */
+TEST(a_walk_leaves_the_program_as_much_time_if_it_takes_turns)
+{
+	EXPECT_GT(2.25, watched_turns(_metadata));
+}
+
+/* Which has interrupts of its own. */
+TEST(a_walk_leaves_the_program_as_much_time_beside_a_profile)
+{
+	static uint32_t outside;
+	struct profil_region region = overflow_bin(&outside, sizeof(outside));
+
+	ASSERT_EQ(0, set_regions(&region, 1, sizeof(outside), MIN_PERIOD_NS, 0));
+	EXPECT_GT(2.25, watched_turns(_metadata));
+	EXPECT_OK(profil_stop(NULL, NULL, 0));
 }
 
 TEST_HARNESS_MAIN
