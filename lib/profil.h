@@ -332,7 +332,9 @@ int profil_watch_stop(int fd, struct profil_watch_status *last);
  * @fd: descriptor of profil_watch_open()
  * @status: receives the stats afterwards, or NULL
  *
- * No thread is woken. profil_watch_stop() does it itself.
+ * No thread is woken. Takes some microseconds for each such thread, and begins when
+ * as much time has passed since the last one of the user as that took.
+ * profil_watch_stop() does it itself.
  *
  * Return: 0, also if there is nothing to count, or -1 with errno, as
  * profil_watch_stop().

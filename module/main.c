@@ -145,6 +145,7 @@ static void __exit profil_exit(void)
 	profil_probes_exit();
 	profil_tick_exit();
 	profil_pending_exit();
+	profil_user_exit();
 }
 
 module_init(profil_init);

@@ -129,7 +129,8 @@ int profil_user_charge_watch(struct profil_user *user, u64 pages, u64 max);
 void profil_user_expect_uncharge(struct profil_user *user);
 void profil_user_uncharge_watch(struct profil_user *user, u64 pages);
 int profil_user_collect(struct profil_user *user);
-void profil_user_collected(struct profil_user *user);
+void profil_user_collected(struct profil_user *user, u64 ns);
+void profil_user_exit(void);
 
 /* config.c: the parsed request */
 

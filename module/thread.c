@@ -381,6 +381,7 @@ void profil_threads_read(struct profil_watcher *watcher,
  * @watcher: the watch
  * @now: up to when they are counted
  * @is_cancelled: whoever waits for it has been killed
+ * @ns: for how long it has worked
  * @done: completed at the end
  * @work: has an address space of others, as only a kernel thread may
  */
@@ -388,6 +389,7 @@ struct profil_collection {
 	struct profil_watcher *watcher;
 	u64 now;
 	bool is_cancelled;
+	u64 ns;
 	struct completion done;
 	struct work_struct work;
 };
@@ -539,9 +541,11 @@ static void profil_collect(struct work_struct *work)
 	struct profil_collection *collection =
 		container_of(work, struct profil_collection, work);
 	u32 tries = PROFIL_COLLECT_TRIES;
+	u64 begin = ktime_get_ns();
 
 	while (!profil_collect_all(collection, !--tries))
 		usleep_range(PROFIL_COLLECT_US, 2 * PROFIL_COLLECT_US);
+	collection->ns = ktime_get_ns() - begin;
 	complete(&collection->done);
 }
 
@@ -549,9 +553,6 @@ static void profil_collect(struct work_struct *work)
  * profil_threads_collect() - count the waits that go on
  * @watcher: a watch of wall-clock time
  * @now: up to when
- *
- * Nobody is charged for the time of the work: so a caller rests for as long, and a
- * user cannot have more than half of a CPU by it.
  *
  * Context: process, may sleep.
  * Return: 0; -EINTR, a fatal signal has arrived, and some are not counted.
@@ -561,13 +562,8 @@ int profil_threads_collect(struct profil_watcher *watcher, u64 now)
 	struct profil_collection collection = {
 		.watcher = watcher, .now = now,
 	};
-	u64 begin;
 	int err;
 
-	err = profil_user_collect(watcher->user);
-	if (err)
-		return err;
-	begin = ktime_get_ns();
 	init_completion(&collection.done);
 	INIT_WORK_ONSTACK(&collection.work, profil_collect);
 	queue_work(profil_wq, &collection.work);
@@ -576,9 +572,6 @@ int profil_threads_collect(struct profil_watcher *watcher, u64 now)
 	/* Waits for the next thread at most */
 	cancel_work_sync(&collection.work);
 	destroy_work_on_stack(&collection.work);
-	if (!err)
-		schedule_timeout_killable(1 + nsecs_to_jiffies(ktime_get_ns() -
-							       begin));
-	profil_user_collected(watcher->user);
+	profil_user_collected(watcher->user, collection.ns);
 	return err ? -EINTR : 0;
 }

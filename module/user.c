@@ -14,11 +14,13 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/pid_namespace.h>
 #include <linux/refcount.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
@@ -35,7 +37,9 @@
  * @charged: what the user has
  * @turn: the last one of profil_user_turn(), in milliseconds
  * @nr_dying: watches that are being freed
- * @collecting: held while waits of a watch are collected
+ * @collecting: held while waits of a watch are collected, and while the next caller
+ *	waits for @rested
+ * @rested: when the next collection may begin
  * @callers: tables of callers, see callers.c
  */
 struct profil_user {
@@ -47,6 +51,7 @@ struct profil_user {
 	atomic64_t turn;
 	atomic_t nr_dying;
 	struct mutex collecting;
+	u64 rested;
 	struct list_head callers;
 };
 
@@ -119,7 +124,9 @@ struct profil_user *profil_user_get(void)
 	spin_lock(&profil_user_lock);
 	user = profil_user_find(fresh);
 	if (user) {
-		refcount_inc(&user->refs);
+		/* It may have been left for its rest */
+		if (!refcount_inc_not_zero(&user->refs))
+			refcount_set(&user->refs, 1);
 	} else {
 		hash_add(profil_users, &fresh->node, __kuid_val(fresh->uid));
 		user = fresh;
@@ -151,7 +158,11 @@ void profil_user_put(struct profil_user *user)
 		return;
 	/* sparse does not know that it has it now */
 	__acquire(&profil_user_lock);
-	hash_del(&user->node);
+	/* Who comes back at once has not rested */
+	if (ktime_get_ns() < READ_ONCE(user->rested))
+		user = NULL;
+	else
+		hash_del(&user->node);
 	spin_unlock(&profil_user_lock);
 	kfree(user);
 }
@@ -264,18 +275,43 @@ void profil_user_uncharge_watch(struct profil_user *user, u64 pages)
  * profil_user_collect() - collect waits, of one watch of a user at a time
  * @user: the user
  *
- * A kernel thread does it, whose CPU time nobody is charged for.
+ * A kernel thread does it, whose CPU time nobody is charged for: so a collection
+ * begins when as much time has passed since the one before as that worked, also if its
+ * caller was killed, and a user cannot have more than half of a CPU by them.
  *
  * Context: process, may sleep.
  * Return: 0 or -EINTR; profil_user_collected() must follow if 0.
  */
 int profil_user_collect(struct profil_user *user)
 {
-	return mutex_lock_killable(&user->collecting) ? -EINTR : 0;
+	u64 now;
+
+	if (mutex_lock_killable(&user->collecting))
+		return -EINTR;
+	now = ktime_get_ns();
+	if (now < user->rested)
+		schedule_timeout_killable(1 + nsecs_to_jiffies(user->rested -
+							       now));
+	if (!fatal_signal_pending(current))
+		return 0;
+	mutex_unlock(&user->collecting);
+	return -EINTR;
 }
 
-/* The reverse of profil_user_collect(). */
-void profil_user_collected(struct profil_user *user)
+/* The reverse of profil_user_collect(). @ns: for how long there was work */
+void profil_user_collected(struct profil_user *user, u64 ns)
 {
+	WRITE_ONCE(user->rested, ktime_get_ns() + ns);
 	mutex_unlock(&user->collecting);
+}
+
+/* Nobody has a reference to any user, or gets one, any more. */
+void profil_user_exit(void)
+{
+	struct profil_user *user;
+	struct hlist_node *next;
+	int i;
+
+	hash_for_each_safe(profil_users, i, next, user, node)
+		kfree(user);
 }

@@ -144,10 +144,11 @@ static int profil_find_target(struct profil_watcher *watcher)
 /*
  * Have no CPU and no process know the watch any more.
  *
- * @collect: count the waits that go on with their chains
+ * @collect: profil_user_collect() has been called: count the waits that go on with
+ *	their chains
  *
  * Context: watcher->ending held.
- * Return: whether the watch was on.
+ * Return: whether the watch was on; it was if @collect.
  */
 static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 {
@@ -160,7 +161,7 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 		profil_clock_refresh_watch(watcher);
 		now = ktime_get_ns();
 		/* What a killed caller has not collected has no chain */
-		if (collect && profil_watcher_is_wall(watcher))
+		if (collect)
 			profil_threads_collect(watcher, now);
 		profil_threads_end(watcher, now);
 		/* A CPU that switches a thread in may just be counting */
@@ -169,6 +170,13 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 		profil_members_end(watcher);
 	}
 	return was_on;
+}
+
+/* Has a watch waits that go on? Context: watcher->ending held. */
+static bool profil_watch_is_collected(const struct profil_watcher *watcher)
+{
+	return profil_watcher_is_wall(watcher) &&
+	       READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON;
 }
 
 static bool profil_watch_abandon(struct profil_watcher *watcher)
@@ -259,15 +267,19 @@ void profil_watch_end(struct profil_watcher *watcher)
  */
 int profil_watch_stop(struct profil_watcher *watcher)
 {
-	bool was_on;
+	bool was_on, collect;
+	int err = 0;
 
 	if (mutex_lock_killable(&watcher->ending))
 		return -EINTR;
-	was_on = profil_watch_undo(watcher, true);
+	collect = profil_watch_is_collected(watcher);
+	if (collect)
+		err = profil_user_collect(watcher->user);
+	was_on = !err && profil_watch_undo(watcher, collect);
 	mutex_unlock(&watcher->ending);
 	if (was_on)
 		profil_clock_put(true);
-	return 0;
+	return err;
 }
 
 /**
@@ -282,9 +294,11 @@ int profil_watch_collect(struct profil_watcher *watcher)
 
 	if (mutex_lock_killable(&watcher->ending))
 		return -EINTR;
-	if (profil_watcher_is_wall(watcher) &&
-	    READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON)
-		err = profil_threads_collect(watcher, ktime_get_ns());
+	if (profil_watch_is_collected(watcher)) {
+		err = profil_user_collect(watcher->user);
+		if (!err)
+			err = profil_threads_collect(watcher, ktime_get_ns());
+	}
 	mutex_unlock(&watcher->ending);
 	return err;
 }

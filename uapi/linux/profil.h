@@ -86,7 +86,8 @@
  * PROFIL_IOC_WATCH_COLLECT (struct profil_watch_status, or 0): count the ticks of
  * threads that wait now, which else are counted when their wait ends, for the
  * watch of this open file; a non-zero argument receives the stats afterwards.
- * Nobody is woken. It takes some microseconds for each such thread; a fatal
+ * Nobody is woken. It takes some microseconds for each such thread, and begins when
+ * as much time has passed since the last one of the user as that took; a fatal
  * signal ends it early, with EINTR. Does nothing without PROFIL_WATCH_WALL, or
  * when the watch has been stopped.
  *
