@@ -483,10 +483,15 @@ profil_thread_out(const struct profil_interval *interval, unsigned int state,
 {
 	struct profil_thread *thread = interval->thread;
 
-	if (unlikely(!thread))
-		return;
-	thread->schedule.passed = interval->schedule.passed;
-	thread->schedule.next = interval->schedule.next;
+	if (likely(thread)) {
+		thread->schedule.passed = interval->schedule.passed;
+		thread->schedule.next = interval->schedule.next;
+	} else {
+		/* It may have got its entry since it was switched in */
+		thread = profil_thread_find(interval->member, current);
+		if (!thread)
+			return;
+	}
 	/* Another CPU that reads these meanwhile sees by @out that they are new */
 	WRITE_ONCE(thread->since, now);
 	WRITE_ONCE(thread->run_delay, profil_thread_run_delay(current));
@@ -576,13 +581,23 @@ static struct profil_session *profil_on_session(const struct profil_ctx *ctx,
 	return session && profil_session_is_on(session) ? session : NULL;
 }
 
-/* A thread may have got its entry only since it was switched in. */
+/*
+ * A thread may have got its entry only since it was switched in. Up to now, the
+ * ticks of the CPU are its own.
+ */
 static void profil_thread_adopt(struct profil_cpu *cpu,
 				struct profil_interval *interval, u64 now)
 {
-	if (!interval->thread &&
-	    profil_thread_find(interval->member, current))
-		profil_interval_begin(cpu, interval, current, now);
+	struct profil_thread *thread;
+
+	if (interval->thread)
+		return;
+	thread = profil_thread_find(interval->member, current);
+	if (!thread)
+		return;
+	profil_interval_end(interval, now);
+	WRITE_ONCE(thread->out, 0);
+	profil_interval_begin(cpu, interval, current, now);
 }
 
 /*

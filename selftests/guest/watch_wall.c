@@ -463,13 +463,20 @@ static void sleep_beside(int nr, uint64_t ns)
 }
 
 /* Threads that sleep forever, and the process, which sleeps for a while. */
-static int have_sleepers(void *ns)
+static int begin_sleepers(int nr)
 {
 	pthread_t thread;
 
-	for (int i = 0; i < SLEEPERS; i++)
+	while (nr--)
 		if (pthread_create(&thread, NULL, sleep_forever, NULL))
 			return 1;
+	return 0;
+}
+
+static int have_sleepers(void *ns)
+{
+	if (begin_sleepers(SLEEPERS))
+		return 1;
 	sleep_beside(SLEEPERS, (uintptr_t)ns);
 	return 0;
 }
@@ -973,6 +980,55 @@ TEST_F(wall, of_threads_that_there_are_already)
 	EXPECT_LIVES(self, SLEEPERS + 1);
 	EXPECT_EQ(SLEEPERS + 1, self->status.threads);
 	EXPECT_EQ(0, self->status.asleep_runnable);
+}
+
+/* Beside a thread that only sleeps */
+static int burn_and_sleep(void *unused __attribute__((unused)))
+{
+	if (begin_sleepers(1))
+		return 1;
+	for (;;) {
+		burn_thread_ns(400 * MS);
+		sleep_ns(MS);
+	}
+	return 0;
+}
+
+/*
+ * It is switched in before it has its entry, and its CPU is refreshed some time after
+ * that, when the other thread has one, too. Until then it has the ticks of the CPU,
+ * and only these.
+ */
+TEST_F(wall, that_begins_while_a_thread_runs)
+{
+	char parameters[100];
+	uint64_t life, ticks;
+
+	snprintf(parameters, sizeof(parameters),
+		 "symbol=profil_thread_add pid=%d ms=500 times=2", getpid());
+	for (int i = 0; i < 3; i++) {
+		if (load_helper("delay", parameters))
+			SKIP(return, "delay.ko: %s", strerror(errno));
+		pin_to(1);
+		self->child = child_begin(burn_and_sleep, NULL);
+		pin_to(0);
+		child_go(&self->child);
+		ASSERT_EQ(0, wait_for_threads(self->child.pid, 2));
+		self->since.longest = monotonic_ns();
+		ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
+					   PROFIL_WATCH_WALL));
+		EXPECT_EQ(0, unload_helper("delay"));
+		sleep_ns(50 * MS);
+		self->status = watch_stop(&self->watch);
+		life = (monotonic_ns() - self->since.longest) / MS;
+		ticks = all_ticks(&self->status) - waits_in(&self->watch, PAUSE);
+		TH_LOG("%llu ticks of a thread, in %llu ms",
+		       (unsigned long long)ticks, (unsigned long long)life);
+		EXPECT_GE(life + CUT, ticks);
+		EXPECT_SOUND(&self->watch, &self->status);
+		watch_end(&self->watch);
+		child_kill(&self->child);
+	}
 }
 
 /* Some end at once, and others stay. */
