@@ -192,9 +192,21 @@ profil_member_new(struct profil_watcher *watcher,
 
 static void profil_member_add(struct profil_member *member, u32 image)
 {
+	WRITE_ONCE(member->added, ktime_get_ns());
 	/* Pairs with the acquire in profil_interval_update(). */
 	smp_store_release(&member->image, image);
 	hlist_add_head_rcu(&member->node, profil_member_bucket(member->signal));
+}
+
+/*
+ * Count a process that a watch lacks. While it ends, forks and execs still come
+ * here, and it lacks nothing any more.
+ */
+static void profil_member_miss(const struct profil_watcher *watcher,
+			       atomic64_t *number)
+{
+	if (READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON)
+		atomic64_inc(number);
 }
 
 /* Return: has its image changed? */
@@ -285,7 +297,7 @@ static void profil_withhold(struct profil_watcher *watcher,
 {
 	if (profil_is_target(watcher, task) &&
 	    !profil_may_inspect(watcher, task))
-		atomic64_inc(&watcher->withheld);
+		profil_member_miss(watcher, &watcher->withheld);
 }
 
 /*
@@ -317,7 +329,7 @@ static noinline bool profil_wide_update(struct profil_watcher *watcher,
 		 profil_is_taken(watcher, task->signal))
 		member = ERR_PTR(-EBUSY);
 	if (IS_ERR(member)) {
-		atomic64_inc(&watcher->unfollowed);
+		profil_member_miss(watcher, &watcher->unfollowed);
 		return false;
 	}
 	exe = bprm ? profil_exe_object(watcher, bprm) :
@@ -417,7 +429,7 @@ static bool profil_follow_fork(struct profil_member *parent,
 		return false;
 	member = profil_member_new(watcher, child);
 	if (IS_ERR(member)) {
-		atomic64_inc(&watcher->unfollowed);
+		profil_member_miss(watcher, &watcher->unfollowed);
 		return false;
 	}
 	profil_member_add(member, profil_table_inherit(watcher, child,
@@ -438,15 +450,19 @@ static void profil_follow_thread(struct task_struct *task)
 	rcu_read_unlock();
 }
 
-/* The same for the threads of a process. Context: under rcu_read_lock(). */
-static void profil_follow_threads(struct task_struct *process)
+/*
+ * The same for the threads of a process that has been moved, since @begin.
+ * Context: under rcu_read_lock().
+ */
+static void profil_follow_threads(struct task_struct *process, u64 begin)
 {
 	struct profil_member *member;
 
 	profil_for_each_member(member, process->signal)
 		if (profil_watcher_is_wall(member->watcher) &&
 		    profil_is_image_on(READ_ONCE(member->image)))
-			profil_threads_join(member, process);
+			profil_threads_join(member, process,
+					    READ_ONCE(member->added) >= begin);
 }
 
 /**
@@ -478,7 +494,7 @@ static bool profil_follow_exec(struct profil_member *member,
 	if (member->image == PROFIL_MEMBER_OFF)
 		return false;
 	if (!profil_may_inspect(watcher, task)) {
-		atomic64_inc(&watcher->withheld);
+		profil_member_miss(watcher, &watcher->withheld);
 		return profil_member_leave(member, task);
 	}
 	return profil_member_set(member,
@@ -530,7 +546,7 @@ static bool profil_move_unseen(struct task_struct *task)
 		if (!profil_is_target(watcher, task))
 			changed |= member && profil_member_leave(member, task);
 		else if (!member || !profil_is_image_on(member->image))
-			atomic64_inc(&watcher->unfollowed);
+			profil_member_miss(watcher, &watcher->unfollowed);
 	}
 	raw_spin_unlock_irqrestore(&profil_member_lock, flags);
 	return changed;
@@ -561,14 +577,16 @@ static bool profil_move(struct task_struct *task)
 bool profil_members_move(struct task_struct *task)
 {
 	bool changed;
+	u64 begin;
 
 	if (!thread_group_leader(task))
 		return false;
+	begin = ktime_get_ns();
 	rcu_read_lock();
 	changed = atomic_read(&task->signal->live) &&
 		  profil_move(profil_find_thread(task));
 	if (changed)
-		profil_follow_threads(task);
+		profil_follow_threads(task, begin);
 	rcu_read_unlock();
 	return changed;
 }

@@ -159,6 +159,7 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
  * profil_threads_join() - follow the threads of a process that has been moved
  * @member: the process; it takes ticks
  * @process: any of its threads
+ * @is_new: it has become a member just now: none of its threads is followed yet
  *
  * Those beyond PROFIL_MOVED_THREADS are neither looked at nor followed. Threads
  * that are created meanwhile are in the list of threads, or follow by themselves. A
@@ -167,7 +168,7 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
  * Context: any but with the scheduler's locks held; under rcu_read_lock().
  */
 void profil_threads_join(struct profil_member *member,
-			 struct task_struct *process)
+			 struct task_struct *process, bool is_new)
 {
 	struct task_struct *task;
 	u32 nr = 0;
@@ -175,7 +176,7 @@ void profil_threads_join(struct profil_member *member,
 
 	/* Those that begin or end now may be among them or not */
 	others = data_race(get_nr_threads(process)) - PROFIL_MOVED_THREADS;
-	if (others > 0)
+	if (is_new && others > 0)
 		atomic64_add(others, &member->watcher->unfollowed_threads);
 	/* Pairs with the barrier in profil_members_fork(). */
 	smp_mb();
@@ -554,7 +555,7 @@ static void profil_collect(struct work_struct *work)
  * @watcher: a watch of wall-clock time
  * @now: up to when
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; after profil_user_collect(), which it ends.
  * Return: 0; -EINTR, a fatal signal has arrived, and some are not counted.
  */
 int profil_threads_collect(struct profil_watcher *watcher, u64 now)

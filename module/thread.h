@@ -255,7 +255,7 @@ static inline void profil_chain_sleeper(struct profil_sleeper *sleeper)
 
 void profil_thread_add(struct profil_member *member, struct task_struct *task);
 void profil_threads_join(struct profil_member *member,
-			 struct task_struct *process);
+			 struct task_struct *process, bool is_new);
 void profil_threads_leave(struct profil_member *member,
 			  struct task_struct *process);
 void profil_threads_free(struct task_struct *task);

@@ -81,6 +81,7 @@ struct pt_regs;
  * @image: index of its image; PROFIL_MEMBER_OFF if it has left, or
  *	PROFIL_MEMBER_WAITING until its next exec
  * @since: when it came back to the watch last; waits before do not count
+ * @added: when it became a member
  * @rcu: delays reuse; then, links those that are free
  */
 struct profil_member {
@@ -89,6 +90,7 @@ struct profil_member {
 	struct profil_watcher *watcher;
 	u32 image;
 	u64 since;
+	u64 added;
 	struct rcu_head rcu;
 };
 

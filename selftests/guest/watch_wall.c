@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -839,6 +840,54 @@ TEST_F(group, that_leaves_without_room_for_its_program)
 	remove_group(CGROUP "/one");
 }
 
+/* More than a move looks at */
+#define MANY_SLEEPERS	1100
+
+/* Beside a process that forks all the time. */
+static int have_many_sleepers(void *unused)
+{
+	pid_t parent = getpid();
+
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
+			if (!fork())
+				_exit(0);
+			else
+				wait(NULL);
+		_exit(0);
+	}
+	if (begin_sleepers(MANY_SLEEPERS))
+		return 1;
+	sleep_forever(unused);
+	return 1;
+}
+
+/* They are in the watch already. */
+TEST_F(group, with_more_threads_than_a_move_looks_at)
+{
+	struct profil_watch_status status;
+	struct watch other;
+
+	self->child = child_begin(have_many_sleepers, NULL);
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, MANY_SLEEPERS + 1));
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	begin_group(_metadata, self);
+	ASSERT_EQ(0, watch_process(&other, self->child.pid, PROFIL_WATCH_WALL));
+	EXPECT_EQ(MANY_SLEEPERS + 1, watch_status(&other).threads);
+	/* Out of the one, and back; it stays in the other */
+	ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	self->status = watch_stop(&self->watch);
+	status = watch_stop(&other);
+	EXPECT_EQ(0, self->status.unfollowed_threads);
+	EXPECT_EQ(0, status.unfollowed_threads);
+	EXPECT_SOUND(&self->watch, &self->status);
+	EXPECT_SOUND(&other, &status);
+	watch_end(&other);
+}
+
 /*
  * There is room for one thread: when it has ended, another one that runs already gets
  * its place when its process is moved, and a tick comes before its CPU is
@@ -1234,6 +1283,22 @@ TEST_F(wall, is_collected_at_a_stop)
 	EXPECT_EQ(0, self->status.asleep_blocked);
 	/* It is over */
 	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
+}
+
+/* What is forked meanwhile is not missing in the watch. */
+TEST_F(group, that_is_collected_at_a_stop_beside_forks)
+{
+	self->child = child_begin(have_many_sleepers, NULL);
+	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	child_go(&self->child);
+	ASSERT_EQ(0, wait_for_threads(self->child.pid, MANY_SLEEPERS + 1));
+	for (int i = 0; i < 20; i++) {
+		begin_group(_metadata, self);
+		sleep_ns(20 * MS);
+		self->status = watch_stop(&self->watch);
+		EXPECT_EQ(0, self->status.unfollowed);
+		watch_end(&self->watch);
+	}
 }
 
 /* Return: 0, or the number of the step that failed. */

@@ -622,9 +622,9 @@ enum profil_chain_end {
  * @asleep_runnable: the same of threads that wait for a CPU
  * @threads: threads whose waits are followed now
  * @reserved: 0
- * @unfollowed_threads: threads that the watch had no room for, and those of a
- *	process beyond 1024 when it was moved to the cgroup of the watch: ticks
- *	fall only while they run
+ * @unfollowed_threads: threads that the watch had no room for, and their execs, and
+ *	those of a process beyond 1024 when it was moved to the cgroup of the
+ *	watch: ticks fall only while they run
  *
  * @blocked and what follows is 0 without PROFIL_WATCH_WALL.
  */
