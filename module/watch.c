@@ -377,31 +377,42 @@ bool profil_watch_is_news(const struct profil_watcher *watcher)
 /* --- tables of callers */
 
 /*
- * @mtime: is set to when the file was last written to.
+ * The file of an object for which a table is loaded.
  *
- * Return: index of the object; or -EBADF, -EINVAL or -ENOSPC.
+ * @mtime: is set to when it was last written to; 0 for the vDSO
+ *
+ * Return: the file, for fput(); NULL for the vDSO; or an error pointer: -EBADF,
+ * -EINVAL.
  */
-static int profil_find_object(struct profil_watcher *watcher, int fd,
-			      struct timespec64 *mtime)
+static struct file *profil_code_file(int fd, struct timespec64 *mtime)
 {
-	int object = -EINVAL;
-	struct file *file;
 	struct inode *inode;
+	struct file *file;
 
+	*mtime = (struct timespec64) { 0 };
 	if (fd == -1)
-		return PROFIL_OBJECT_VDSO;
+		return NULL;
 	file = fget(fd);
 	if (!file)
-		return -EBADF;
+		return ERR_PTR(-EBADF);
 	inode = d_real_inode(file_dentry(file));
-	if (S_ISREG(inode->i_mode))
-		object = profil_table_object(watcher, file, inode) ?: -ENOSPC;
 	*mtime = inode_get_mtime(inode);
+	if (S_ISREG(inode->i_mode))
+		return file;
 	fput(file);
-	return object;
+	return ERR_PTR(-EINVAL);
 }
 
-/* Return: 0; or -EEXIST if the object has a table. */
+/* Return: index of the object; 0 if there is no room for it. */
+static u32 profil_code_object(struct profil_watcher *watcher, struct file *file)
+{
+	if (!file)
+		return PROFIL_OBJECT_VDSO;
+	return profil_table_object(watcher, file,
+				   d_real_inode(file_dentry(file)));
+}
+
+/* Return: 0; -ENOSPC; or -EEXIST if the object has a table. */
 static int profil_callers_set(struct profil_watcher *watcher, u32 object,
 			      struct profil_callers *callers,
 			      struct timespec64 mtime)
@@ -409,6 +420,8 @@ static int profil_callers_set(struct profil_watcher *watcher, u32 object,
 	unsigned long flags;
 	int err = -EEXIST;
 
+	if (!object)
+		return -ENOSPC;
 	raw_spin_lock_irqsave(&watcher->lock, flags);
 	if (!watcher->callers[object]) {
 		watcher->files[object].mtime = mtime;
@@ -420,36 +433,54 @@ static int profil_callers_set(struct profil_watcher *watcher, u32 object,
 	return err;
 }
 
+/* @file: of the object */
+static int profil_callers_add(struct profil_watcher *watcher, struct file *file,
+			      const struct profil_watch_unwind *request,
+			      struct timespec64 mtime)
+{
+	struct profil_callers *callers;
+	int err;
+
+	callers = profil_callers_load(watcher, u64_to_user_ptr(request->table),
+				      request->bytes);
+	if (IS_ERR(callers))
+		return PTR_ERR(callers);
+	err = profil_callers_set(watcher, profil_code_object(watcher, file),
+				 callers, mtime);
+	if (err)
+		profil_callers_drop(callers);
+	else
+		atomic_inc(&watcher->tables);
+	return err;
+}
+
 /**
  * profil_watch_unwind() - load a table of callers
  * @watcher: the watch
  * @request: the request
+ *
+ * The file may be written to while that takes its time: so the time of the file is
+ * that of before.
  *
  * Return: 0, or a negative error number, see struct profil_watch_unwind.
  */
 int profil_watch_unwind(struct profil_watcher *watcher,
 			const struct profil_watch_unwind *request)
 {
-	struct profil_callers *callers;
-	struct timespec64 mtime = { 0 };
-	int object;
+	struct timespec64 mtime;
+	struct file *file;
+	int err;
 
 	if (!profil_watcher_has_chains(watcher) ||
 	    READ_ONCE(watcher->sink.state) != PROFIL_STATE_ON)
 		return -EINVAL;
-	callers = profil_callers_load(watcher, u64_to_user_ptr(request->table),
-				      request->bytes);
-	if (IS_ERR(callers))
-		return PTR_ERR(callers);
-	object = profil_find_object(watcher, request->fd, &mtime);
-	if (object >= 0)
-		object = profil_callers_set(watcher, object, callers, mtime);
-	if (object < 0) {
-		profil_callers_drop(callers);
-		return object;
-	}
-	atomic_inc(&watcher->tables);
-	return 0;
+	file = profil_code_file(request->fd, &mtime);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	err = profil_callers_add(watcher, file, request, mtime);
+	if (file)
+		fput(file);
+	return err;
 }
 
 /* --- the mapping */

@@ -257,8 +257,12 @@ static int check_unwind(const struct watch_model *model,
 	struct fuzz_callers table;
 
 	if (!file->had || file->state != PROFIL_STATE_ON ||
-	    !(file->as.flags & PROFIL_WATCH_CHAINS) || !unwind->bytes ||
-	    unwind->bytes > PROFIL_UNWIND_MAX)
+	    !(file->as.flags & PROFIL_WATCH_CHAINS) ||
+	    unwind->fd == model->targets.cgroup)
+		return -EINVAL;
+	if (unwind->fd != -1 && unwind->fd != model->targets.file)
+		return -EBADF;
+	if (!unwind->bytes || unwind->bytes > PROFIL_UNWIND_MAX)
 		return -EINVAL;
 	/* How much memory the user's watches have is the device's business */
 	if (error == EAGAIN && !model->perfmon)
@@ -271,18 +275,13 @@ static int check_unwind(const struct watch_model *model,
 	return is_callers(&table) ? 0 : -EINVAL;
 }
 
-/* Which file, and whether it has a table already. */
-static int check_object(const struct watch_model *model,
-			struct model_file *file,
+/* Has the file a table already? */
+static int check_object(struct model_file *file,
 			const struct profil_watch_unwind *unwind, int error)
 {
 	bool *has_table = unwind->fd == -1 ? &file->has_vdso_table :
 					     &file->has_file_table;
 
-	if (unwind->fd == model->targets.cgroup)
-		return -EINVAL;
-	if (unwind->fd != -1 && unwind->fd != model->targets.file)
-		return -EBADF;
 	if (*has_table)
 		return -EEXIST;
 	/* Files of the processes may be in the way */
@@ -303,7 +302,7 @@ static int request_unwind(struct watch_model *model, struct model_file *file,
 			    UNWIND_SIZE);
 	if (!due)
 		due = check_unwind(model, file, &unwind, error);
-	return due ?: check_object(model, file, &unwind, error);
+	return due ?: check_object(file, &unwind, error);
 }
 
 static int check_watch(struct watch_model *model, struct model_file *file,

@@ -8,12 +8,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -703,19 +705,26 @@ TEST_F(chains, of_files_at_the_same_address)
 	close(fd);
 }
 
+/* Write to a file what it has. Return: 0, or -1. */
+static int write_again(int fd)
+{
+	char byte;
+
+	return pread(fd, &byte, 1, 0) == 1 && pwrite(fd, &byte, 1, 0) == 1 ?
+		0 : -1;
+}
+
 /* The same file before and after it is written to */
 static int write_between(void *unused)
 {
 	void *place = NULL;
-	char byte;
 
 	(void)unused;
 	for (int i = 0; i < 2; i++) {
 		int fd = open(files[0], O_RDWR | O_CLOEXEC);
 		void *code;
 
-		if (i && (pread(fd, &byte, 1, 0) != 1 ||
-			  pwrite(fd, &byte, 1, 0) != 1))
+		if (i && write_again(fd))
 			return 1;
 		code = mmap(place, PAGE, PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | (place ? MAP_FIXED : 0), fd, 0);
@@ -748,6 +757,71 @@ TEST_F(chains, of_a_file_that_is_written_to)
 		  ticks_with_caller(&self->watch, object, false));
 	free(callers.table);
 	close(fd);
+}
+
+/* A table on its way to the module, in a page that is not there yet */
+struct loading {
+	const struct watch *watch;
+	int file;
+	void *table;
+	uint64_t bytes;
+};
+
+static void *load_slowly(void *argument)
+{
+	const struct loading *loading = argument;
+
+	return (void *)(intptr_t)load_callers(loading->watch, loading->file,
+					      loading->table, loading->bytes);
+}
+
+/* It is that of what was there before. */
+TEST_F(chains, of_a_file_that_is_written_to_while_its_table_is_loaded)
+{
+	static char contents[PAGE] __attribute__((aligned(PAGE)));
+	struct callers callers = make_rule(of_spin_code, 1);
+	struct loading loading = {
+		.watch = &self->watch, .bytes = callers.bytes,
+		.file = make_code(files[0]),
+		.table = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+	};
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)loading.table,
+		.src = (uintptr_t)contents, .len = PAGE,
+	};
+	int faults = userfault(loading.table, 0);
+	int file = open(files[0], O_RDWR | O_CLOEXEC);
+	struct uffd_msg fault;
+	pthread_t loader;
+	uint32_t object;
+	void *result;
+
+	if (faults < 0)
+		SKIP(return, "userfaultfd: %s", strerror(errno));
+	ASSERT_LE(0, loading.file);
+	ASSERT_EQ(0, close(make_code(files[1])));
+	ASSERT_GE(PAGE, callers.bytes);
+	memcpy(contents, callers.table, callers.bytes);
+	begin(_metadata, self, map_by_turns, NULL, 0);
+	/* So that its time is another one */
+	usleep(20000);
+	ASSERT_EQ(0, pthread_create(&loader, NULL, load_slowly, &loading));
+	ASSERT_EQ(sizeof(fault), read(faults, &fault, sizeof(fault)));
+	ASSERT_EQ(0, write_again(file));
+	ASSERT_EQ(0, ioctl(faults, UFFDIO_COPY, &copy));
+	pthread_join(loader, &result);
+	ASSERT_EQ(NULL, result);
+	finish(_metadata, self);
+	object = watch_find_object(&self->watch, files[0]);
+	EXPECT_EQ(0, ticks_with_caller(&self->watch, object, true));
+	EXPECT_LT(WORK_NS / MS / 4,
+		  ticks_with_caller(&self->watch, object, false));
+	munmap(loading.table, PAGE);
+	free(callers.table);
+	close(faults);
+	close(file);
+	close(loading.file);
 }
 
 /* Libraries with other frames, by turns, at the same address. */
