@@ -135,10 +135,13 @@ static int profil_begin(struct file *file, const struct profil_set *set,
 			struct profil_config *config, u64 asked_ns,
 			struct profil_set __user *to)
 {
-	struct profil_ctx *ctx = profil_ctx_lock_or_create(file);
 	struct profil_session *session;
+	struct profil_ctx *ctx;
 	int err = -ENOMEM;
 
+	if (!(file->f_mode & FMODE_READ))
+		return -EACCES;
+	ctx = profil_ctx_lock_or_create(file);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	session = profil_session_create(config, current->mm,

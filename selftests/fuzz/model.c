@@ -181,12 +181,12 @@ static int check_regions(struct model *model, const struct profil_set *set)
 
 static int check_new(const struct model *model)
 {
+	if (model->write_only)
+		return -EACCES;
 	if (model->runs)
 		return 0;
 	if (model->no_quota)
 		return -EAGAIN;
-	if (model->write_only)
-		return -EACCES;
 	return model->no_room ? -ENOMEM : 0;
 }
 

@@ -709,6 +709,8 @@ TEST_F(device, descriptor_without_read_permission)
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(0, ioctl(fd, PROFIL_IOC_STATUS, &status));
 	EXPECT_LT(0, status.counts.ticks);
+	EXPECT_ERROR(EACCES, ioctl(fd, PROFIL_IOC_SET, &self->set));
+	EXPECT_EQ(PROFIL_STATE_ON, status_now().state);
 	EXPECT_EQ(0, ioctl(fd, PROFIL_IOC_STOP, NULL));
 	EXPECT_ERROR(EACCES, ioctl(fd, PROFIL_IOC_SET, &self->set));
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
