@@ -603,7 +603,8 @@ enum profil_chain_end {
  * @pending: ticks whose mapping is still to be found; not yet in @ticks, but for
  *	one that is just being found, which may be in both or in neither
  * @withheld: processes and execs that the caller may not inspect
- * @unfollowed: processes that the watch had no room for
+ * @unfollowed: processes that the watch had no room for; in one of many, and their
+ *	execs and moves
  * @processes: processes that are watched now, zombies included
  * @images: images in use
  * @objects: objects in use
