@@ -232,25 +232,14 @@ static int put_packed(struct out *out, enum prf_type type,
 	return 0;
 }
 
-static int put_chains(struct out *out, const struct prf *prf)
-{
-	size_t size;
-	void *data = prf_chains_pack(prf, &size);
-	int result;
-
-	if (!data)
-		return -1;
-	result = put_packed(out, PRF_CHAINS, prf->chains, PRF_CHAIN_ENDS, data,
-			    size);
-	free(data);
-	return result;
-}
-
-static int put_all_packed(struct out *out, const struct prf *prf)
+/* @chains: of prf_chains_pack(), or NULL; @size: their size, in bytes */
+static int put_all_packed(struct out *out, const struct prf *prf,
+			  const void *chains, size_t size)
 {
 	size_t i;
 
-	if (prf->flags & PRF_FLAG_CHAINS && put_chains(out, prf))
+	if (chains && put_packed(out, PRF_CHAINS, prf->chains, PRF_CHAIN_ENDS,
+				 chains, size))
 		return -1;
 	for (i = 0; i < prf->nr_blocks; i++)
 		if (put_packed(out, PRF_NAMES, NULL, 0, prf->blocks[i].data,
@@ -289,14 +278,8 @@ static bool fits(const struct prf *prf)
 	return true;
 }
 
-/**
- * prf_write() - write a run
- * @file: output stream; not closed
- * @prf: the run; its chains are written if it has PRF_FLAG_CHAINS
- *
- * Return: 0, or -1 with errno.
- */
-int prf_write(FILE *file, const struct prf *prf)
+static int write_run(FILE *file, const struct prf *prf, const void *chains,
+		     size_t size)
 {
 	struct out out = {
 		.file = file,
@@ -304,13 +287,8 @@ int prf_write(FILE *file, const struct prf *prf)
 							PRF_VERSION_CPU,
 		.crc = crc32_z(0, NULL, 0),
 	};
-	bool chains = prf->flags & PRF_FLAG_CHAINS;
 	size_t i, j;
 
-	if (!fits(prf)) {
-		errno = EFBIG;
-		return -1;
-	}
 	put(&out, PRF_MAGIC, PRF_MAGIC_SIZE);
 	put32(&out, out.version);
 	put32(&out, 0);
@@ -330,8 +308,36 @@ int prf_write(FILE *file, const struct prf *prf)
 		}
 		put_kernel(&out, exec);
 	}
-	if (put_all_packed(&out, prf))
+	if (put_all_packed(&out, prf, chains, size))
 		return -1;
 	put_end(&out);
 	return fflush(file) || ferror(file) ? -1 : 0;
+}
+
+/**
+ * prf_write() - write a run
+ * @file: output stream; not closed
+ * @prf: the run; its chains are written if it has PRF_FLAG_CHAINS
+ *
+ * Return: 0, or -1 with errno. Nothing is written if the chains are more than a file
+ * has room for, or another part is (EFBIG).
+ */
+int prf_write(FILE *file, const struct prf *prf)
+{
+	void *chains = NULL;
+	size_t size = 0;
+	int result;
+
+	if (!fits(prf)) {
+		errno = EFBIG;
+		return -1;
+	}
+	if (prf->flags & PRF_FLAG_CHAINS) {
+		chains = prf_chains_pack(prf, &size);
+		if (!chains)
+			return -1;
+	}
+	result = write_run(file, prf, chains, size);
+	free(chains);
+	return result;
 }

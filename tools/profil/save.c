@@ -177,14 +177,44 @@ void save_nothing(const struct session *session)
 		unlink(session->dos_output);
 }
 
-static int save_native(const struct session *session, const struct prf *prf,
+/* What a failed write leaves in a file is no profile. */
+static int close_stream(FILE *file, const char *path, int failed)
+{
+	struct stat mine, there;
+	bool is_file = !fstat(fileno(file), &mine) && S_ISREG(mine.st_mode);
+	int error;
+
+	if (fclose(file))
+		failed = -1;
+	error = errno;
+	if (failed && is_file && !lstat(path, &there) &&
+	    there.st_dev == mine.st_dev && there.st_ino == mine.st_ino)
+		unlink(path);
+	errno = error;
+	return failed;
+}
+
+/* A profile without chains is better than none. */
+static int write_native(FILE *file, struct prf *prf, const char *path)
+{
+	if (!prf_write(file, prf))
+		return 0;
+	/* Or the file itself may be too large */
+	if (errno != EFBIG || ferror(file) || !(prf->flags & PRF_FLAG_CHAINS))
+		return -1;
+	term_warn("%s: there are more chains of callers than a profile has room for: it is written without them; a longer --interval finds fewer",
+		  path);
+	prf_drop_chains(prf);
+	return prf_write(file, prf);
+}
+
+static int save_native(const struct session *session, struct prf *prf,
 		       const char *path)
 {
 	FILE *file = open_stream(session, path);
-	int failed = !file || prf_write(file, prf);
+	int failed = !file ||
+		close_stream(file, path, write_native(file, prf, path));
 
-	if (file && fclose(file))
-		failed = -1;
 	return failed ? say_error(path) : 0;
 }
 
@@ -199,9 +229,7 @@ static int write_dos(const struct session *session, const struct prf *prf,
 	if (dos_prf_make(prf, 1, program, session->paragraphs, &dos))
 		return -1;
 	file = open_stream(session, path);
-	failed = !file || dos_prf_write(file, &dos);
-	if (file && fclose(file))
-		failed = -1;
+	failed = !file || close_stream(file, path, dos_prf_write(file, &dos));
 	free(dos.buckets);
 	return failed;
 }
