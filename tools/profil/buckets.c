@@ -185,7 +185,6 @@ int buckets_read(struct buckets *buckets, bool user_only)
 	size_t slot = 0;
 
 	forget(buckets);
-	buckets->user_only = user_only;
 	while ((seen = profil_watch_next(buckets->table, &slot))) {
 		if (user_only && seen->object == PROFIL_OBJECT_KERNEL)
 			continue;
@@ -268,12 +267,25 @@ static int add_waits(struct prf_exec *exec, size_t node, uint64_t *ticks,
 				     PRF_WAIT_UNKNOWN, some, 0) ? 0 : -1;
 }
 
+/* Ticks in the kernel that are in no bucket of the table */
+static uint64_t kernel_rest(const struct prf_exec *exec)
+{
+	uint64_t rest = exec->kernel_count;
+	size_t i;
+
+	for (i = 0; i < exec->nr_nodes; i++)
+		if (exec->nodes[i].dso == PRF_NODE_KERNEL)
+			rest -= exec->nodes[i].count;
+	return rest;
+}
+
 /*
  * Ticks below a frame are coarse, in waits or in the kernel: how many of which,
- * only their sums say. Those in the kernel get a node, unless they are left out.
+ * only their sums say. Those in the kernel get a node. The last reading may have
+ * had some of their sums before they were below the frame: these have been counted.
  */
-static int divide_below(struct prf_exec *exec, bool user_only,
-			struct buckets_rest rests[PRF_STATES])
+static int divide_below(struct prf_exec *exec,
+			struct buckets_rest rests[PRF_STATES], uint64_t *kernel)
 {
 	size_t nr = exec->nr_nodes, i, j;
 	uint64_t left = exec->coarse, others;
@@ -287,8 +299,11 @@ static int divide_below(struct prf_exec *exec, bool user_only,
 		for (j = PRF_RUNNABLE; j < PRF_STATES; j++)
 			if (add_waits(exec, i, &others, &rests[j]))
 				return -1;
-		if (others && !user_only &&
-		    !prf_add_node(exec, i + 1, PRF_NODE_KERNEL, 0, others, 0))
+		if (others > *kernel)
+			others = *kernel;
+		*kernel -= others;
+		if (others && !prf_add_node(exec, i + 1, PRF_NODE_KERNEL, 0,
+					    others, 0))
 			return -1;
 	}
 	return 0;
@@ -299,9 +314,8 @@ static int divide_below(struct prf_exec *exec, bool user_only,
  * are in no bucket: the process was at an exec, or its ticks were not seen.
  */
 static int add_rest(struct prf_exec *exec,
-		    const struct buckets_rest rests[PRF_STATES])
+		    const struct buckets_rest rests[PRF_STATES], uint64_t kernel)
 {
-	uint64_t rest = exec->kernel_count;
 	size_t i;
 
 	for (i = PRF_RUNNABLE; i < PRF_STATES; i++)
@@ -309,12 +323,8 @@ static int add_rest(struct prf_exec *exec,
 		    !prf_add_node(exec, PRF_CUT, rests[i].dso,
 				  PRF_WAIT_UNKNOWN, rests[i].ticks, 0))
 			return -1;
-
-	for (i = 0; i < exec->nr_nodes; i++)
-		if (exec->nodes[i].dso == PRF_NODE_KERNEL)
-			rest -= exec->nodes[i].count;
-	return !rest || prf_add_node(exec, PRF_CUT, PRF_NODE_KERNEL, 0, rest,
-				     0) ? 0 : -1;
+	return !kernel || prf_add_node(exec, PRF_CUT, PRF_NODE_KERNEL, 0, kernel,
+				       0) ? 0 : -1;
 }
 
 /**
@@ -332,6 +342,7 @@ int buckets_add_nodes(struct buckets *buckets, struct prf_exec *exec,
 		      struct buckets_rest rests[PRF_STATES])
 {
 	struct bucket *bucket;
+	uint64_t kernel;
 
 	if (!buckets->has_chains)
 		return 0;
@@ -344,6 +355,7 @@ int buckets_add_nodes(struct buckets *buckets, struct prf_exec *exec,
 		if (bucket->dso != BUCKET_NOWHERE &&
 		    add_chain(buckets, exec, bucket))
 			return -1;
-	return divide_below(exec, buckets->user_only, rests) ||
-		add_rest(exec, rests) ? -1 : 0;
+	kernel = kernel_rest(exec);
+	return divide_below(exec, rests, &kernel) ||
+		add_rest(exec, rests, kernel) ? -1 : 0;
 }

@@ -45,7 +45,6 @@ struct bucket {
  * struct buckets - what has been read of a table
  * @table: the table
  * @has_chains: its buckets have callers
- * @user_only: those of the kernel are left out
  * @before: count of each bucket of the table at the time of the last
  *	buckets_read()
  * @below_before: the same of ticks below it, or NULL
@@ -56,7 +55,6 @@ struct bucket {
 struct buckets {
 	const struct profil_watch_table *table;
 	bool has_chains;
-	bool user_only;
 	uint64_t *before;
 	uint64_t *below_before;
 	uint32_t *place;

@@ -398,6 +398,25 @@ TEST_F(record, chains_behind_an_image_without_ticks)
 	EXPECT_STREQ("2+0 2000;", chains_of(&prf->execs[0]));
 }
 
+/* Nor are those that it has counted in the kernel now. */
+TEST_F(record, chains_below_which_ticks_have_been_counted_before)
+{
+	uint32_t file = table_file(&self->table, "/bin/sh");
+	uint32_t image = table_image(&self->table, "program");
+	uint32_t start = called(self, image, file, 0x3000, 0, 1);
+	const struct prf *prf;
+
+	self->table.images[image].coarse = 5;
+	ASSERT_EQ(1, refresh(self)->nr);
+	self->table.buckets[start - 1].below = 5 + 2;
+	self->table.images[image].kernel = 2;
+	called(self, image, file, 0x3000, 0, 1);
+	prf = refresh(self);
+	ASSERT_EQ(1, prf->nr);
+	EXPECT_STREQ("1+0 3000;2+0 kernel 3000;", chains_of(&prf->execs[0]));
+	EXPECT_EQ(2, prf->execs[0].kernel_count);
+}
+
 /* A file that has no room in the exec is in no chain. */
 TEST_F(record, chains_through_large_files)
 {
