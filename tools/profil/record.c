@@ -34,6 +34,16 @@
 #define KERNEL	"[kernel.kallsyms]"
 
 /**
+ * struct program - what ran already, while the first of its processes was there
+ * @path: path of the program; NULL if that is not known
+ * @is_64: it is a 64-bit program
+ */
+struct program {
+	char *path;
+	bool is_64;
+};
+
+/**
  * struct record - what record_add() works with
  * @session: options of the session
  * @table: the table of a watch
@@ -43,7 +53,7 @@
  * @nr_images: number of images
  * @images: the images at the time of this record_add()
  * @images_before: those at the time of the one before
- * @programs: paths of what ran already, while the first of its processes was there
+ * @programs: of the images
  * @nr_objects: number of objects
  * @objects: what their files say; path is NULL if that has not been read
  * @kernel: functions of the kernel that there were when they were read last
@@ -61,7 +71,7 @@ struct record {
 	uint32_t nr_images;
 	struct profil_watch_image *images;
 	struct profil_watch_image *images_before;
-	char **programs;
+	struct program *programs;
 	uint32_t nr_objects;
 	struct object *objects;
 	struct ranges kernel;
@@ -84,7 +94,8 @@ static void *grow_images(struct profil_watch_image **images, uint32_t before,
 
 static void *grow_programs(struct record *record, uint32_t nr)
 {
-	char **list = reallocarray(record->programs, nr, sizeof(*list));
+	struct program *list = reallocarray(record->programs, nr,
+					    sizeof(*list));
 
 	if (!list)
 		return NULL;
@@ -172,8 +183,30 @@ static struct object *object_of(struct record *record, uint32_t index)
 	return failed || !object->path ? NULL : object;
 }
 
-/* Path of the program that a process runs, if it is still the same one */
-static char *running_program(const struct profil_watch_image *image)
+/*
+ * Is a process a 64-bit one? Its auxiliary vector begins with a small number, of 64
+ * bits if so.
+ */
+static bool runs_64(uint32_t pid)
+{
+	uint32_t halves[2];
+	bool is_64 = false;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/auxv", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fread(halves, sizeof(halves), 1, file) == 1)
+		is_64 = !halves[0] || !halves[1];
+	fclose(file);
+	return is_64;
+}
+
+/* The program that a process runs, if it is still the same one */
+static void find_program(const struct profil_watch_image *image,
+			 struct program *program)
 {
 	char link[64], path[PATH_MAX], comm[sizeof(image->comm) + 1] = "";
 	ssize_t length;
@@ -189,15 +222,18 @@ static char *running_program(const struct profil_watch_image *image)
 	comm[strcspn(comm, "\n")] = '\0';
 	snprintf(link, sizeof(link), "/proc/%u/exe", image->pid);
 	if (strncmp(comm, image->comm, sizeof(image->comm)))
-		return NULL;
+		return;
 	length = readlink(link, path, sizeof(path) - 1);
-	return length < 0 ? NULL : strndup(path, length);
+	if (length < 0)
+		return;
+	program->path = strndup(path, length);
+	program->is_64 = runs_64(image->pid);
 }
 
 static char *name_of(struct record *record, uint32_t index)
 {
 	const struct profil_watch_image *image = &record->images[index];
-	char **program = &record->programs[index];
+	struct program *program = &record->programs[index];
 	struct object *exe;
 
 	if (!index)
@@ -208,10 +244,10 @@ static char *name_of(struct record *record, uint32_t index)
 		exe = object_of(record, image->exe);
 		return exe ? strdup(exe->path) : NULL;
 	}
-	if (!*program)
-		*program = running_program(image);
-	return *program ? strdup(*program) :
-			  strndup(image->comm, sizeof(image->comm));
+	if (!program->path)
+		find_program(image, program);
+	return program->path ? strdup(program->path) :
+			       strndup(image->comm, sizeof(image->comm));
 }
 
 /* The image before, in this process or its parent; NULL if it is not known */
@@ -353,14 +389,14 @@ static enum prf_kind kind_of(const struct record *record, uint32_t index,
 	return name && !strncmp(name, "/ld-", 4) ? PRF_LOADER : PRF_LIBRARY;
 }
 
-/* Is the program of an image a 32-bit one? Its vDSO is another one, then. */
-static bool is_32(struct record *record, uint32_t image)
+/* Is the program of an image a 64-bit one? Otherwise its vDSO may be another one. */
+static bool is_64(struct record *record, uint32_t image)
 {
 	uint32_t exe = record->images[image].exe;
 	const struct object *object = exe && exe < record->nr_objects ?
 		object_of(record, exe) : NULL;
 
-	return object && object->is_32;
+	return object ? !object->is_32 : record->programs[image].is_64;
 }
 
 /* First address after the DSOs that an exec has so far */
@@ -501,7 +537,7 @@ static int add_object(struct record *record, struct prf_exec *exec)
 		return -1;
 	dso->kind = kind_of(record, first->object, exec, object);
 	dso->bucket_bytes = bytes;
-	if (dso->kind != PRF_VDSO || !is_32(record, first->image))
+	if (dso->kind != PRF_VDSO || is_64(record, first->image))
 		identify(dso, object);
 	place(dso, address, start, end);
 	return add_buckets(record, exec, dso, first);
@@ -871,7 +907,7 @@ void record_free(struct record *record)
 		object_free(&record->objects[i]);
 	free(record->objects);
 	for (i = 0; i < record->nr_images; i++)
-		free(record->programs[i]);
+		free(record->programs[i].path);
 	free(record->programs);
 	free(record->images);
 	free(record->images_before);

@@ -9,6 +9,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -263,6 +264,37 @@ TEST_F(record, code_at_the_end_of_large_files)
 	EXPECT_EQ(7, prf->execs[0].ticks);
 	EXPECT_EQ(prf->execs[0].counted, in_dsos(&prf->execs[0]));
 	EXPECT_EQ(7, prf->execs[0].counted + prf->execs[0].coarse);
+}
+
+static const struct prf_dso *vdso_of(const struct prf_exec *exec)
+{
+	size_t i;
+
+	for (i = 0; i < exec->nr; i++)
+		if (exec->dsos[i].kind == PRF_VDSO)
+			return &exec->dsos[i];
+	return NULL;
+}
+
+/* A 32-bit program has another one, which may be what has ended by now. */
+TEST_F(record, the_vdso_of_what_ran_already)
+{
+	uint32_t here, gone, image;
+	const struct prf *prf;
+	char comm[16];
+
+	ASSERT_EQ(0, prctl(PR_GET_NAME, comm));
+	here = table_image(&self->table, comm);
+	self->table.images[here].pid = getpid();
+	gone = table_image(&self->table, "gone");
+	for (image = here; image <= gone; image++)
+		table_tick(&self->table, image, PROFIL_OBJECT_VDSO, 0x800, 1);
+	prf = refresh(self);
+	ASSERT_EQ(2, prf->nr);
+	ASSERT_NE(NULL, vdso_of(&prf->execs[0]));
+	ASSERT_NE(NULL, vdso_of(&prf->execs[1]));
+	EXPECT_NE(0, vdso_of(&prf->execs[0])->build_id_len);
+	EXPECT_EQ(0, vdso_of(&prf->execs[1])->build_id_len);
 }
 
 /* --- chains */
