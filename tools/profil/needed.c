@@ -17,6 +17,7 @@
 
 #include "profil/ld_cache.h"
 #include "profil/needed.h"
+#include "symbolize/build_id.h"
 #include "util/array.h"
 #include "util/file.h"
 
@@ -193,7 +194,7 @@ static void take_loader(struct needed *needed, Elf *elf)
 	size_t nr = 0, i;
 
 	elf_getphdrnum(elf, &nr);
-	for (i = 0; i < nr && i < UINT16_MAX; i++) {
+	for (i = 0; i < nr; i++) {
 		if (!gelf_getphdr(elf, i, &segment) ||
 		    segment.p_type != PT_INTERP || segment.p_filesz > PATH_MAX)
 			continue;
@@ -208,7 +209,7 @@ static void take_loader(struct needed *needed, Elf *elf)
 /* Libraries that a file needs, and those that these need */
 static void take_libraries(struct needed *needed, int fd)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf *elf = elf_open(fd);
 	char origin[PATH_MAX];
 	Elf_Data *dynamic;
 	const char *path;
@@ -260,7 +261,6 @@ void needed_files(const char *program, needed_take take, void *context)
 	char line[256];
 	int fd, i;
 
-	elf_version(EV_CURRENT);
 	for (i = 0; program && i <= MOST_SCRIPTS; i++) {
 		fd = open_program(program);
 		if (fd < 0)

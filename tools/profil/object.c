@@ -180,8 +180,8 @@ static bool is_same(int fd, const struct stat *now,
 }
 
 /*
- * A segment that is not all in the file would claim any range of offsets. The
- * kernel executes no file that has more segments than e_phnum can say.
+ * A segment that is not all in the file would claim any range of offsets, and what
+ * is not there at all claims none.
  */
 static void read_segments(struct object *object, Elf *elf, uint64_t size)
 {
@@ -194,7 +194,7 @@ static void read_segments(struct object *object, Elf *elf, uint64_t size)
 	object->start = UINT64_MAX;
 	for (i = 0; i < ehdr.e_phnum; i++) {
 		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
-		    !(phdr.p_flags & PF_X) ||
+		    !(phdr.p_flags & PF_X) || !phdr.p_filesz ||
 		    phdr.p_offset > size ||
 		    phdr.p_filesz > size - phdr.p_offset)
 			continue;
@@ -207,12 +207,10 @@ static void read_segments(struct object *object, Elf *elf, uint64_t size)
 
 static void read_elf(struct object *object, int fd)
 {
+	Elf *elf = elf_open(fd);
 	struct stat now;
-	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF) {
+	if (elf) {
 		object->build_id_len = build_id_of(elf, object->build_id,
 						   sizeof(object->build_id));
 		object->is_32 = gelf_getclass(elf) == ELFCLASS32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * build_id.c - build IDs of ELF files, and of notes alone
+ * build_id.c - ELF files of anybody, and build IDs of these and of notes alone
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -17,6 +17,49 @@
  * here, and claim to have terabytes of them.
  */
 #define ROOM	65536
+
+/*
+ * Has a file no more sections and segments than its header can say? Otherwise their
+ * numbers are elsewhere, and may be billions, in a hole: libelf has some hundred bytes
+ * of memory for each section. Linux executes no file of so many segments.
+ */
+static bool has_few_parts(int fd)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr narrow;
+		Elf64_Ehdr wide;
+	} header = {};
+
+	if (pread(fd, &header, sizeof(header), 0) < EI_NIDENT)
+		return false;
+	if (header.ident[EI_CLASS] == ELFCLASS32)
+		return header.narrow.e_phnum != PN_XNUM &&
+			(header.narrow.e_shnum || !header.narrow.e_shoff);
+	return header.wide.e_phnum != PN_XNUM &&
+		(header.wide.e_shnum || !header.wide.e_shoff);
+}
+
+/**
+ * elf_open() - begin to read a program or library
+ * @fd: its file, of any user; stays open until elf_end(3)
+ *
+ * Return: the file; NULL if it is none, or has more sections or segments than
+ * programs have.
+ */
+Elf *elf_open(int fd)
+{
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	if (!has_few_parts(fd))
+		return NULL;
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	elf_end(elf);
+	return NULL;
+}
 
 static bool is_build_id(const GElf_Nhdr *note, const char *name, uint32_t room)
 {

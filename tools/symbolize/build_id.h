@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * build_id.h - build IDs of ELF files, and of notes alone
+ * build_id.h - ELF files of anybody, and build IDs of these and of notes alone
  */
 #ifndef BUILD_ID_H
 #define BUILD_ID_H
@@ -9,6 +9,7 @@
 
 struct Elf;
 
+struct Elf *elf_open(int fd);
 uint32_t build_id_of(struct Elf *elf, uint8_t *id, uint32_t room);
 uint32_t build_id_of_notes(const char *path, uint8_t *id, uint32_t room);
 

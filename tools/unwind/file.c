@@ -38,7 +38,7 @@ static int cache(void)
 /* The build ID by which the cache has something of a file; its length, or 0 */
 static uint32_t id_of(int fd, Elf *elf, uint8_t id[BUILD_ID])
 {
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !is_trusted(fd))
+	if (!elf || !is_trusted(fd))
 		return 0;
 	return build_id_of(elf, id, BUILD_ID);
 }
@@ -72,12 +72,10 @@ static void *get_or_make(int fd, Elf *elf, bool is_ours, size_t *bytes)
  */
 void *unwind_file(int fd, bool is_ours, size_t *bytes)
 {
+	Elf *elf = elf_open(fd);
 	void *table = NULL;
-	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
+	if (elf)
 		table = get_or_make(fd, elf, is_ours, bytes);
 	elf_end(elf);
 	return table;
@@ -85,12 +83,9 @@ void *unwind_file(int fd, bool is_ours, size_t *bytes)
 
 static uint32_t read_id(int fd, uint8_t id[BUILD_ID])
 {
-	uint32_t length;
-	Elf *elf;
+	Elf *elf = elf_open(fd);
+	uint32_t length = id_of(fd, elf, id);
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	length = id_of(fd, elf, id);
 	elf_end(elf);
 	return length;
 }

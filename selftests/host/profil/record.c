@@ -863,8 +863,46 @@ TEST(a_billion_segments_are_not_read)
 	beginning.ehdr.e_shoff = sizeof(beginning.ehdr);
 	beginning.ehdr.e_phoff = offsetof(typeof(beginning), phdrs);
 	object = read_huge(_metadata, &beginning, sizeof(beginning));
-	EXPECT_EQ(4096, object.end);
-	EXPECT_EQ(0, object.build_id_len);
+	EXPECT_EQ(0, object.end);
+	object_free(&object);
+}
+
+TEST(a_million_sections_are_not_read)
+{
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Shdr count;
+		Elf64_Phdr phdrs[1];
+	} beginning = {
+		.ehdr = EXECUTABLE(1),
+		.count.sh_size = 1U << 20,
+		.phdrs = { TEXT },
+	};
+	struct object object;
+
+	beginning.ehdr.e_shoff = sizeof(beginning.ehdr);
+	beginning.ehdr.e_phoff = offsetof(typeof(beginning), phdrs);
+	object = read_huge(_metadata, &beginning, sizeof(beginning));
+	EXPECT_EQ(0, object.end);
+	object_free(&object);
+}
+
+/* A DSO of no bytes would make a profile unreadable. */
+TEST(a_segment_without_bytes_is_no_text)
+{
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Phdr phdrs[1];
+	} beginning = {
+		.ehdr = EXECUTABLE(1),
+		.phdrs = { { .p_type = PT_LOAD, .p_flags = PF_X,
+			     .p_offset = 8192 } },
+	};
+	struct object object;
+
+	beginning.ehdr.e_phoff = offsetof(typeof(beginning), phdrs);
+	object = read_huge(_metadata, &beginning, sizeof(beginning));
+	EXPECT_EQ(0, object.end);
 	object_free(&object);
 }
 
