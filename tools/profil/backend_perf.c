@@ -316,20 +316,53 @@ static int map_line(struct perf *perf, struct process *process, char *line)
 	return map_object(perf, process, &mapping, &file, line + path);
 }
 
+/* What a thread has mapped. Return: lines read; -1 if out of memory. */
+static int map_thread(struct perf *perf, struct process *process,
+		      int thread)
+{
+	char name[32], *line = NULL;
+	size_t room = 0;
+	int lines = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "task/%d/maps", thread);
+	file = open_proc(process->pid, name);
+	while (lines >= 0 && file && getline(&line, &room, file) > 0)
+		lines = map_line(perf, process, line) ? -1 : lines + 1;
+	free(line);
+	if (file)
+		fclose(file);
+	return lines;
+}
+
+static int is_number(const struct dirent *entry)
+{
+	return atoi(entry->d_name) > 0;
+}
+
+/* Threads of a process, as scandir() lists them */
+static int list_threads(pid_t pid, struct dirent ***list)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return scandir(path, list, is_number, NULL);
+}
+
+/* The first thread may have ended: it has no memory then, and the others have. */
 static int map_all(struct perf *perf, struct process *process)
 {
-	FILE *file = open_proc(process->pid, "maps");
-	char *line = NULL;
-	size_t room = 0;
-	int failed = 0;
+	struct dirent **list = NULL;
+	int nr = list_threads(process->pid, &list), lines = 0, i;
 
-	if (!file)
-		return 0;
-	while (!failed && getline(&line, &room, file) > 0)
-		failed = map_line(perf, process, line);
-	free(line);
-	fclose(file);
-	return failed;
+	for (i = 0; i < nr; i++) {
+		if (!lines)
+			lines = map_thread(perf, process,
+					   atoi(list[i]->d_name));
+		free(list[i]);
+	}
+	free(list);
+	return lines < 0 ? -1 : 0;
 }
 
 /*
@@ -486,7 +519,7 @@ static void take_mmap(struct perf *perf, const struct mmap_record *record)
 
 	if (!process)
 		return;
-	path = unrooted_path(record->pid, record->path);
+	path = unrooted_path(record->pid, record->path, record->inode);
 	if (!path || map_object(perf, process, &where, &file, path)) {
 		free(path);
 		perf->failed = true;
@@ -848,11 +881,6 @@ static void take_all_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int is_number(const struct dirent *entry)
-{
-	return atoi(entry->d_name) > 0;
-}
-
 /*
  * Open events for all threads of a running process, and return their number.
  * List all of them first: what starts after that inherits the events, and must
@@ -862,12 +890,9 @@ static const char *add_threads(struct perf *perf, pid_t pid, uint32_t *threads)
 {
 	const char *failed = NULL;
 	struct dirent **list = NULL;
-	char path[64];
-	int nr, i;
+	int nr = list_threads(pid, &list), i;
 
 	*threads = 0;
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	nr = scandir(path, &list, is_number, NULL);
 	for (i = 0; i < nr; i++) {
 		if (!failed)
 			failed = rings_add(perf->rings, atoi(list[i]->d_name));

@@ -23,6 +23,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "prf/prf.h"
 #include "profil/object.h"
 #include "symbolize/build_id.h"
 #include "symbolize/vdso.h"
@@ -121,14 +122,22 @@ uint64_t process_changed_ns(pid_t pid, const char *path)
 	return changed_ns;
 }
 
+static bool has_inode(const char *path, uint64_t inode)
+{
+	struct stat now;
+
+	return !stat(path, &now) && now.st_ino == inode;
+}
+
 /**
  * unrooted_path() - path of a file in the mount namespace of a process
  * @pid: the process; if it has ended, its root directory is unknown
- * @path: path below the root directory of the process, which see chroot(2)
+ * @path: path below the root directory that the process had, see chroot(2)
+ * @inode: inode number of the file; that of another file if a union has it
  *
  * Return: the path, to be freed, or NULL if out of memory.
  */
-char *unrooted_path(pid_t pid, const char *path)
+char *unrooted_path(pid_t pid, const char *path, uint64_t inode)
 {
 	char link[64], root[PATH_MAX], *where;
 	ssize_t length;
@@ -137,10 +146,15 @@ char *unrooted_path(pid_t pid, const char *path)
 	length = readlink(link, root, sizeof(root));
 	/* A directory outside our own root has no path */
 	if (length <= 1 || root[0] != '/' || path[0] != '/' ||
-	    elsewhere(pid))
+	    length + strlen(path) > PRF_PATH_MOST || elsewhere(pid))
 		return strdup(path);
-	return asprintf(&where, "%.*s%s", (int)length, root, path) < 0 ?
-		NULL : where;
+	if (asprintf(&where, "%.*s%s", (int)length, root, path) < 0)
+		return NULL;
+	/* The process may have got another root since */
+	if (has_inode(where, inode) || !has_inode(path, inode))
+		return where;
+	free(where);
+	return strdup(path);
 }
 
 /*

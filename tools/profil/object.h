@@ -50,7 +50,7 @@ void object_free(struct object *object);
 int process_open(pid_t pid, uint32_t mount_ns, const char *path, int flags);
 int process_find(pid_t pid, const char *path, int flags);
 uint64_t process_changed_ns(pid_t pid, const char *path);
-char *unrooted_path(pid_t pid, const char *path);
+char *unrooted_path(pid_t pid, const char *path, uint64_t inode);
 char *deleted_path(const char *path);
 
 #endif /* OBJECT_H */

@@ -444,6 +444,24 @@ of_running()
 }
 check 'a running process has its shares' soon of_running
 
+# The first thread has ended, and its memory is that of the other
+of_those_left()
+{
+	"$load" alone alpha 1000000 &
+	local pid=$!
+
+	until grep -q '^State:.Z' "/proc/$pid/status"; do
+		kill -0 "$pid" || return
+		sleep 0.1
+	done
+	run left --duration=2 -p "$pid"
+	kill "$pid"
+	cat left.json
+	[ "$(ticks left "$alpha")" -gt \
+		$(($(number left counted) * 8 / 10)) ]
+}
+check 'a process without its first thread' soon of_those_left
+
 # One has ended already, and the other is named twice
 of_several()
 {

@@ -13,6 +13,7 @@
  * compare MS	the same in a function that the C library calls
  * thread alpha|beta MS WORD...	spend the time, and do the rest in a thread
  *		at the same time
+ * alone WORD...	do the rest in a thread, and end the first one
  * fork WORD...	do the rest in a child, and wait for it
  * times NR WORD...	do the same NR times
  * exec PATH WORD...	execute PATH
@@ -217,6 +218,10 @@ static void do_words(char **words)
 			      words[2]);
 			pthread_join(thread, NULL);
 			return;
+		} else if (!strcmp(*words, "alone")) {
+			if (pthread_create(&thread, NULL, in_thread, words + 1))
+				exit(1);
+			pthread_exit(NULL);
 		} else if (!strcmp(*words, "fork")) {
 			in_child(words + 1);
 			return;
