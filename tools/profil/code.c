@@ -205,9 +205,9 @@ const char *code_name(const struct code_file *file,
 	return room;
 }
 
-/* Add a function at its place among the others; @name is copied. */
-static int insert(struct code_file *file, size_t at, uint64_t start,
-		  uint64_t end, const char *name)
+/* Add a function, behind all others until arrange() is called; @name is copied. */
+static int append(struct code_file *file, uint64_t start, uint64_t end,
+		  const char *name)
 {
 	struct code_function *functions = array_grow(file->functions, file->nr,
 						     sizeof(*functions));
@@ -219,34 +219,50 @@ static int insert(struct code_file *file, size_t at, uint64_t start,
 		free(copy);
 		return -1;
 	}
-	memmove(functions + at + 1, functions + at,
-		(file->nr++ - at) * sizeof(*functions));
-	functions[at] = (struct code_function){
+	functions[file->nr++] = (struct code_function){
 		.start = start, .end = end, .name = copy
 	};
-	for (; at < file->nr; at++)
-		functions[at].reach = at && functions[at - 1].reach >
-			functions[at].end ? functions[at - 1].reach :
-					    functions[at].end;
 	return 0;
 }
 
-/* Add a function, unless it is there. */
-static int add_function(struct code_file *file, uint64_t start, uint64_t end,
-			const char *name)
+static size_t bytes_of(const struct code_function *function)
 {
-	size_t at = until(file, start);
-	const struct code_function *before;
+	return sizeof(*function) + strlen(function->name);
+}
 
-	for (; at; at--) {
-		before = &file->functions[at - 1];
-		if (before->start != start || before->end > end)
-			break;
-		if (before->end == end && !strcmp(before->name, name))
-			return 0;
+/* In the order of their starts; those within others come after these */
+static int in_order(const void *a, const void *b)
+{
+	const struct code_function *f = a, *g = b;
+
+	if (f->start != g->start)
+		return f->start < g->start ? -1 : 1;
+	if (f->end != g->end)
+		return f->end > g->end ? -1 : 1;
+	return strcmp(f->name, g->name);
+}
+
+/* Sort the functions, each of them once. Return: memory of those that were twice. */
+static size_t arrange(struct code_file *file)
+{
+	struct code_function *functions = file->functions, *last = NULL;
+	size_t nr = 0, bytes = 0, i;
+
+	if (file->nr)
+		qsort(functions, file->nr, sizeof(*functions), in_order);
+	for (i = 0; i < file->nr; i++) {
+		if (last && !in_order(last, &functions[i])) {
+			bytes += bytes_of(last);
+			free(functions[i].name);
+			continue;
+		}
+		functions[nr] = functions[i];
+		functions[nr].reach = last && last->reach > functions[nr].end ?
+			last->reach : functions[nr].end;
+		last = &functions[nr++];
 	}
-	code.bytes += sizeof(*before) + strlen(name);
-	return insert(file, at, start, end, name);
+	file->nr = nr;
+	return bytes;
 }
 
 /*
@@ -263,18 +279,21 @@ static struct code_file *made_code(const struct prf_dso *dso)
 	for (i = 0; file && i < dso->nr_symbols; i++) {
 		const struct prf_symbol *symbol = &dso->symbols[i];
 
-		if (!insert(file, i, dso->pgoff + symbol->start,
+		if (!append(file, dso->pgoff + symbol->start,
 			    dso->pgoff + symbol->end, symbol->name))
 			continue;
 		put(file);
 		return NULL;
 	}
+	if (file)
+		arrange(file);
 	return file;
 }
 
 /* Names that the child has read */
 static int learn_names(struct code_file *file, const struct prf_names *names)
 {
+	int failed = 0;
 	size_t i;
 
 	if (!file->nr_segments && names->nr_segments) {
@@ -286,12 +305,15 @@ static int learn_names(struct code_file *file, const struct prf_names *names)
 		       names->nr_segments * sizeof(*file->segments));
 		file->nr_segments = names->nr_segments;
 	}
-	for (i = 0; i < names->nr_functions; i++)
-		if (add_function(file, names->functions[i].start,
-				 names->functions[i].end,
-				 names->functions[i].name))
-			return -1;
-	return 0;
+	for (i = 0; !failed && i < names->nr_functions; i++) {
+		failed = append(file, names->functions[i].start,
+				names->functions[i].end,
+				names->functions[i].name);
+		if (!failed)
+			code.bytes += bytes_of(&file->functions[file->nr - 1]);
+	}
+	code.bytes -= arrange(file);
+	return failed;
 }
 
 /* Want the function of a place, if it is not known and can be. */
