@@ -173,8 +173,7 @@ profil_member_new(struct profil_watcher *watcher,
 	if (!profil_member_charge(watcher, signal))
 		return ERR_PTR(-ENOSPC);
 	raw_spin_lock(&watcher->lock);
-	if (READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON &&
-	    watcher->nr_members < room)
+	if (profil_watcher_is_on(watcher) && watcher->nr_members < room)
 		free = watcher->free_members;
 	if (free) {
 		watcher->free_members = free->next;
@@ -205,7 +204,7 @@ static void profil_member_add(struct profil_member *member, u32 image)
 static void profil_member_miss(const struct profil_watcher *watcher,
 			       atomic64_t *number)
 {
-	if (READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON)
+	if (profil_watcher_is_on(watcher))
 		atomic64_inc(number);
 }
 

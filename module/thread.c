@@ -93,8 +93,7 @@ static void profil_thread_insert(struct profil_member *member,
 	struct profil_watcher *watcher = member->watcher;
 	struct profil_thread *thread;
 
-	if (READ_ONCE(watcher->sink.state) != PROFIL_STATE_ON ||
-	    profil_thread_find(member, task))
+	if (!profil_watcher_is_on(watcher) || profil_thread_find(member, task))
 		return;
 	thread = profil_thread_take(watcher, task);
 	if (!thread) {

@@ -175,8 +175,7 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 /* Has a watch waits that go on? Context: watcher->ending held. */
 static bool profil_watch_is_collected(const struct profil_watcher *watcher)
 {
-	return profil_watcher_is_wall(watcher) &&
-	       READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON;
+	return profil_watcher_is_wall(watcher) && profil_watcher_is_on(watcher);
 }
 
 static bool profil_watch_abandon(struct profil_watcher *watcher)
@@ -472,7 +471,7 @@ int profil_watch_unwind(struct profil_watcher *watcher,
 	int err;
 
 	if (!profil_watcher_has_chains(watcher) ||
-	    READ_ONCE(watcher->sink.state) != PROFIL_STATE_ON)
+	    !profil_watcher_is_on(watcher))
 		return -EINVAL;
 	file = profil_code_file(request->fd, &mtime);
 	if (IS_ERR(file))

@@ -311,6 +311,11 @@ static inline bool profil_watcher_is_perfmon(const struct profil_watcher *watche
 	return watcher->sink.slot & PROFIL_SLOT_PERFMON;
 }
 
+static inline bool profil_watcher_is_on(const struct profil_watcher *watcher)
+{
+	return READ_ONCE(watcher->sink.state) == PROFIL_STATE_ON;
+}
+
 static inline bool profil_watcher_has_chains(const struct profil_watcher *watcher)
 {
 	return watcher->request.flags & PROFIL_WATCH_CHAINS;
