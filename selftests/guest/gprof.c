@@ -209,17 +209,16 @@ static double outside(const struct share *shares)
 static void check_shares(struct __test_metadata *_metadata,
 			 const struct share *shares)
 {
-	double ns = sum_of(shares).ns, ticks = sum_of(shares).ticks;
-	double stalls = sum_of(shares).stalls, out = outside(shares);
+	const struct share sum = sum_of(shares);
+	double out = outside(shares), stalls = sum.stalls * out * (1 - out);
 
 	TH_LOG("outside of the functions: %.4f; variance for stalls: %.1f",
-	       out, stalls * out * (1 - out));
+	       out, stalls);
 	for (int i = 0; i < 4; i++) {
-		double share = shares[i].ns / ns;
+		double share = shares[i].ns / sum.ns;
 
-		EXPECT_CHANCE("function", shares[i].ticks, share * ticks,
-			      share * (1 - share) * ticks +
-			      stalls * out * (1 - out));
+		EXPECT_CHANCE("function", shares[i].ticks, share * sum.ticks,
+			      share * (1 - share) * sum.ticks + stalls);
 	}
 }
 

@@ -463,7 +463,6 @@ static void sleep_beside(int nr, uint64_t ns)
 	sleep_ns(ns);
 }
 
-/* Threads that sleep forever, and the process, which sleeps for a while. */
 static int begin_sleepers(int nr)
 {
 	pthread_t thread;
@@ -474,6 +473,7 @@ static int begin_sleepers(int nr)
 	return 0;
 }
 
+/* Threads that sleep forever, and the process, which sleeps for a while. */
 static int have_sleepers(void *ns)
 {
 	if (begin_sleepers(SLEEPERS))

@@ -293,7 +293,7 @@ TEST(threads_that_sleep)
 	       (double)stop_ns / SLEEPERS / 2);
 	EXPECT_SOUND(&watch, &status);
 	EXPECT_LE(SLEEPERS * 18, status.blocked);
-	/* 2 ms for 10,000, and 10 us for each, if 2.5 instructions take 1 ns */
+	/* 2 ms for 10,000, and 2.4 us for each, if 2.5 instructions take 1 ns */
 	EXPECT_GT(500 * slack(), read_ns / SLEEPERS / 2);
 	EXPECT_GT(6000 * slack(), stop_ns / SLEEPERS / 2);
 	watch_end(&watch);
