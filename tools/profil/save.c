@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "dos/dos_prf.h"
@@ -82,13 +83,6 @@ static int open_output(const struct session *session, const char *path,
 	}
 	fcntl(fd, F_SETFL, 0);
 	return fd;
-}
-
-static FILE *open_stream(const struct session *session, const char *path)
-{
-	int fd = open_output(session, path, O_TRUNC);
-
-	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
 /*
@@ -177,26 +171,114 @@ void save_nothing(const struct session *session)
 		unlink(session->dos_output);
 }
 
-/* What a failed write leaves in a file is no profile. */
-static int close_stream(FILE *file, const char *path, int failed)
-{
-	struct stat mine, there;
-	bool is_file = !fstat(fileno(file), &mine) && S_ISREG(mine.st_mode);
-	int error;
+/* Writes to a file what it is to have; @path: of messages. 0, or -1 with errno */
+typedef int (*writer)(FILE *file, void *content, const char *path);
 
-	if (fclose(file))
-		failed = -1;
+/* Write to a file, which this closes. */
+static int write_to(int fd, const char *path, writer write, void *content)
+{
+	FILE *file = fdopen(fd, "w");
+	int failed;
+
+	if (!file) {
+		close(fd);
+		return -1;
+	}
+	failed = write(file, content, path);
+	return fclose(file) ? -1 : failed;
+}
+
+/* Is a regular file at the path itself, and not where a link there leads? */
+static bool is_at(const struct stat *file, const char *path)
+{
+	struct stat there;
+
+	return S_ISREG(file->st_mode) && !lstat(path, &there) &&
+		there.st_dev == file->st_dev && there.st_ino == file->st_ino;
+}
+
+/* Is a file more than what another one in its place would be? */
+static bool is_unique(const struct stat *file, const char *path)
+{
+	return !is_at(file, path) || file->st_nlink > 1 ||
+		lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+/* May there be no file beside one, rather than no room for it? */
+static bool is_refused(int error)
+{
+	return error == EACCES || error == EPERM || error == EROFS ||
+		error == ENAMETOOLONG;
+}
+
+/*
+ * Write to another file beside one, which then takes its place. Return: 0; -1 if it
+ * cannot be written; 1 if there can be none, or none of the same owner and mode.
+ */
+static int write_beside(const struct stat *file, const char *path, writer write,
+			void *content)
+{
+	char *name;
+	int fd, failed = 1, error;
+
+	if (is_unique(file, path))
+		return 1;
+	if (asprintf(&name, "%s.XXXXXX", path) < 0)
+		return -1;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0) {
+		failed = is_refused(errno) || !file->st_size ? 1 : -1;
+	} else {
+		if (fchown(fd, file->st_uid, file->st_gid) ||
+		    fchmod(fd, file->st_mode & 07777))
+			close(fd);
+		else
+			failed = write_to(fd, path, write, content);
+		if (!failed && rename(name, path))
+			failed = 1;
+		error = errno;
+		if (failed)
+			unlink(name);
+		errno = error;
+	}
+	free(name);
+	return failed;
+}
+
+/*
+ * Write a file. A failure leaves what was there, or, where only the file itself could
+ * be written to, nothing: a part is no profile.
+ */
+static int write_file(const struct session *session, const char *path,
+		      writer write, void *content)
+{
+	int fd = open_output(session, path, 0), failed, error;
+	struct stat file = {};
+
+	if (fd < 0)
+		return -1;
+	fstat(fd, &file);
+	failed = write_beside(&file, path, write, content);
+	/* EINVAL: a device, or a pipe */
+	if (failed > 0 && (!ftruncate(fd, 0) || errno == EINVAL)) {
+		file.st_size = 0;
+		failed = write_to(fd, path, write, content);
+		fd = -1;
+	}
 	error = errno;
-	if (failed && is_file && !lstat(path, &there) &&
-	    there.st_dev == mine.st_dev && there.st_ino == mine.st_ino)
+	if (fd >= 0)
+		close(fd);
+	if (failed && !file.st_size && is_at(&file, path))
 		unlink(path);
 	errno = error;
 	return failed;
 }
 
 /* A profile without chains is better than none. */
-static int write_native(FILE *file, struct prf *prf, const char *path)
+static int write_native(FILE *file, void *content, const char *path)
 {
+	struct prf *prf = content;
+
 	if (!prf_write(file, prf))
 		return 0;
 	/* Or the file itself may be too large */
@@ -208,28 +290,21 @@ static int write_native(FILE *file, struct prf *prf, const char *path)
 	return prf_write(file, prf);
 }
 
-static int save_native(const struct session *session, struct prf *prf,
-		       const char *path)
+static int write_dos(FILE *file, void *content, const char *path)
 {
-	FILE *file = open_stream(session, path);
-	int failed = !file ||
-		close_stream(file, path, write_native(file, prf, path));
-
-	return failed ? say_error(path) : 0;
+	return dos_prf_write(file, content);
 }
 
-static int write_dos(const struct session *session, const struct prf *prf,
-		     const char *path)
+static int make_dos(const struct session *session, const struct prf *prf,
+		    const char *path)
 {
 	const struct prf_dso *program = prf_program(prf, 1);
 	struct dos_prf dos = { 0 };
-	FILE *file;
 	int failed;
 
 	if (dos_prf_make(prf, 1, program, session->paragraphs, &dos))
 		return -1;
-	file = open_stream(session, path);
-	failed = !file || close_stream(file, path, dos_prf_write(file, &dos));
+	failed = write_file(session, path, write_dos, &dos);
 	free(dos.buckets);
 	return failed;
 }
@@ -239,7 +314,7 @@ static int save_dos(const struct session *session, const struct prf *prf,
 		    const char *other)
 {
 	char *path = dos_path(other);
-	int failed = !path || write_dos(session, prf, path);
+	int failed = !path || make_dos(session, prf, path);
 
 	if (failed)
 		say_error(path);
@@ -285,7 +360,8 @@ static int save_prf(const struct session *session, struct prf *prf,
 	int failed;
 
 	keep_names(session, prf);
-	failed = save_native(session, prf, path);
+	failed = write_file(session, path, write_native, prf) ?
+		say_error(path) : 0;
 	prf_drop_names(prf);
 	if (failed) {
 		save_nothing(session);
