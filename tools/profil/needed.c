@@ -228,7 +228,7 @@ static void take_libraries(struct needed *needed, int fd)
 					     elf_strptr(elf, link,
 							entry.d_un.d_val));
 	}
-	elf_end(elf);
+	elf_close(elf);
 }
 
 /* The program that runs a script; @line has room for 256 bytes. NULL if none */

@@ -233,7 +233,7 @@ static void read_elf(struct object *object, int fd)
 			read_segments(object, elf, now.st_size);
 		}
 	}
-	elf_end(elf);
+	elf_close(elf);
 }
 
 static bool is_deleted(const char *path)

@@ -7,7 +7,9 @@
 #include <gelf.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/param.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbolize/build_id.h"
@@ -18,47 +20,98 @@
  */
 #define ROOM	65536
 
+union header {
+	unsigned char ident[EI_NIDENT];
+	Elf32_Ehdr narrow;
+	Elf64_Ehdr wide;
+};
+
 /*
  * Has a file no more sections and segments than its header can say? Otherwise their
  * numbers are elsewhere, and may be billions, in a hole: libelf has some hundred bytes
  * of memory for each section. Linux executes no file of so many segments.
  */
-static bool has_few_parts(int fd)
+static bool has_few_parts(const union header *header)
 {
-	union {
-		unsigned char ident[EI_NIDENT];
-		Elf32_Ehdr narrow;
-		Elf64_Ehdr wide;
-	} header = {};
+	if (header->ident[EI_CLASS] == ELFCLASS32)
+		return header->narrow.e_phnum != PN_XNUM &&
+			(header->narrow.e_shnum || !header->narrow.e_shoff);
+	return header->wide.e_phnum != PN_XNUM &&
+		(header->wide.e_shnum || !header->wide.e_shoff);
+}
 
-	if (pread(fd, &header, sizeof(header), 0) < EI_NIDENT)
-		return false;
-	if (header.ident[EI_CLASS] == ELFCLASS32)
-		return header.narrow.e_phnum != PN_XNUM &&
-			(header.narrow.e_shnum || !header.narrow.e_shoff);
-	return header.wide.e_phnum != PN_XNUM &&
-		(header.wide.e_shnum || !header.wide.e_shoff);
+/*
+ * Have a part of a mapped file, from a page to another or the end, stay as it is,
+ * whoever writes to the file: libelf reads it again after it has checked it. Not as a
+ * private page of the file, which is lost when the file is truncated.
+ */
+static bool pin(int fd, char *image, uint64_t start, uint64_t end)
+{
+	void *part = image + start;
+
+	return start >= end ||
+		(mmap(part, end - start, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == part &&
+		 pread(fd, part, end - start, start) == (ssize_t)(end - start));
+}
+
+/* The first page has been pinned. */
+static bool pin_sections(int fd, char *image, uint64_t size)
+{
+	const union header *header = (void *)image;
+	uint64_t page = sysconf(_SC_PAGESIZE), start, end;
+
+	if (header->ident[EI_CLASS] == ELFCLASS32) {
+		start = header->narrow.e_shoff;
+		end = header->narrow.e_shnum * sizeof(Elf32_Shdr);
+	} else {
+		start = header->wide.e_shoff;
+		end = header->wide.e_shnum * sizeof(Elf64_Shdr);
+	}
+	start = MIN(start, size);
+	end = MIN((start + end + page - 1) & -page, size);
+	return pin(fd, image, MAX(start & -page, page), end);
 }
 
 /**
  * elf_open() - begin to read a program or library
- * @fd: its file, of any user; stays open until elf_end(3)
+ * @fd: its file, of any user, who may write to it meanwhile
  *
- * Return: the file; NULL if it is none, or has more sections or segments than
- * programs have.
+ * Return: the file, for elf_close(); NULL if it is none, or has more sections or
+ * segments than programs have.
  */
 Elf *elf_open(int fd)
 {
-	Elf *elf;
+	struct stat file;
+	Elf *elf = NULL;
+	char *image;
 
 	elf_version(EV_CURRENT);
-	if (!has_few_parts(fd))
+	if (fstat(fd, &file) || file.st_size < (off_t)sizeof(union header))
 		return NULL;
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	image = mmap(NULL, file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (image == MAP_FAILED)
+		return NULL;
+	if (pin(fd, image, 0, MIN(file.st_size, sysconf(_SC_PAGESIZE))) &&
+	    has_few_parts((void *)image) &&
+	    pin_sections(fd, image, file.st_size))
+		elf = elf_memory(image, file.st_size);
 	if (elf_kind(elf) == ELF_K_ELF)
 		return elf;
 	elf_end(elf);
+	munmap(image, file.st_size);
 	return NULL;
+}
+
+/** elf_close() - end to read a file of elf_open(), or NULL */
+void elf_close(Elf *elf)
+{
+	size_t size;
+	char *image = elf_rawfile(elf, &size);
+
+	elf_end(elf);
+	if (image)
+		munmap(image, size);
 }
 
 static bool is_build_id(const GElf_Nhdr *note, const char *name, uint32_t room)

@@ -10,6 +10,7 @@
 struct Elf;
 
 struct Elf *elf_open(int fd);
+void elf_close(struct Elf *elf);
 uint32_t build_id_of(struct Elf *elf, uint8_t *id, uint32_t room);
 uint32_t build_id_of_notes(const char *path, uint8_t *id, uint32_t room);
 

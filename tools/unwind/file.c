@@ -77,7 +77,7 @@ void *unwind_file(int fd, bool is_ours, size_t *bytes)
 
 	if (elf)
 		table = get_or_make(fd, elf, is_ours, bytes);
-	elf_end(elf);
+	elf_close(elf);
 	return table;
 }
 
@@ -86,7 +86,7 @@ static uint32_t read_id(int fd, uint8_t id[BUILD_ID])
 	Elf *elf = elf_open(fd);
 	uint32_t length = id_of(fd, elf, id);
 
-	elf_end(elf);
+	elf_close(elf);
 	return length;
 }
 

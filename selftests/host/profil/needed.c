@@ -3,16 +3,20 @@
  * needed.c - what a program maps when it starts is found before it starts
  */
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "profil/ld_cache.h"
 #include "profil/needed.h"
+#include "symbolize/build_id.h"
 #include "util/file.h"
 
 #define MOST	64
@@ -158,6 +162,66 @@ TEST(damaged_caches_are_harmless)
 		ld_cache_find(part, sizeof(made), "lib");
 		free(part);
 	}
+}
+
+/* --- files of anybody */
+
+#define IDENT { \
+	ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT }
+
+/* As many sections as a header can say; it takes some time to read them. */
+#define MOST_SECTIONS	0xfeff
+
+/* Its owner writes to a file, and truncates it, while it is read. */
+TEST(a_file_has_as_many_sections_as_its_header_had)
+{
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Shdr count;
+	} file = {
+		.ehdr = {
+			.e_ident = IDENT, .e_type = ET_DYN,
+			.e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			.e_shoff = sizeof(file.ehdr),
+			.e_ehsize = sizeof(file.ehdr),
+			.e_shentsize = sizeof(file.count),
+		},
+		.count.sh_size = 2 * MOST_SECTIONS,
+	};
+	char path[] = "/tmp/profil-needed-XXXXXX";
+	int fd = mkstemp(path), opened = 0;
+	size_t nr, most = 0;
+	pid_t writer;
+	Elf *elf;
+
+	ASSERT_LE(0, fd);
+	unlink(path);
+	file_survive_cuts();
+	writer = fork();
+	ASSERT_LE(0, writer);
+	if (!writer) {
+		/* Whatever becomes of the test */
+		alarm(600);
+		for (;;) {
+			file.ehdr.e_shnum ^= MOST_SECTIONS;
+			if (ftruncate(fd, 0) || ftruncate(fd, 16 << 20) ||
+			    pwrite(fd, &file, sizeof(file), 0) != sizeof(file))
+				abort();
+			usleep(500);
+		}
+	}
+	while (opened < 50 && !waitpid(writer, NULL, WNOHANG)) {
+		elf = elf_open(fd);
+		opened += !!elf;
+		if (elf && !elf_getshdrnum(elf, &nr) && nr > most)
+			most = nr;
+		elf_close(elf);
+	}
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	TH_LOG("opened %d times, %zu sections at most", opened, most);
+	EXPECT_LT(0, opened);
+	EXPECT_GE(MOST_SECTIONS, most);
 }
 
 TEST_HARNESS_MAIN
