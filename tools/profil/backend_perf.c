@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
@@ -316,53 +315,19 @@ static int map_line(struct perf *perf, struct process *process, char *line)
 	return map_object(perf, process, &mapping, &file, line + path);
 }
 
-/* What a thread has mapped. Return: lines read; -1 if out of memory. */
-static int map_thread(struct perf *perf, struct process *process,
-		      int thread)
-{
-	char name[32], *line = NULL;
-	size_t room = 0;
-	int lines = 0;
-	FILE *file;
-
-	snprintf(name, sizeof(name), "task/%d/maps", thread);
-	file = open_proc(process->pid, name);
-	while (lines >= 0 && file && getline(&line, &room, file) > 0)
-		lines = map_line(perf, process, line) ? -1 : lines + 1;
-	free(line);
-	if (file)
-		fclose(file);
-	return lines;
-}
-
-static int is_number(const struct dirent *entry)
-{
-	return atoi(entry->d_name) > 0;
-}
-
-/* Threads of a process, as scandir() lists them */
-static int list_threads(pid_t pid, struct dirent ***list)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	return scandir(path, list, is_number, NULL);
-}
-
-/* The first thread may have ended: it has no memory then, and the others have. */
 static int map_all(struct perf *perf, struct process *process)
 {
-	struct dirent **list = NULL;
-	int nr = list_threads(process->pid, &list), lines = 0, i;
+	FILE *maps = process_maps(process->pid);
+	char *line = NULL;
+	size_t room = 0;
+	int failed = 0;
 
-	for (i = 0; i < nr; i++) {
-		if (!lines)
-			lines = map_thread(perf, process,
-					   atoi(list[i]->d_name));
-		free(list[i]);
-	}
-	free(list);
-	return lines < 0 ? -1 : 0;
+	while (!failed && maps && getline(&line, &room, maps) > 0)
+		failed = map_line(perf, process, line);
+	free(line);
+	if (maps)
+		fclose(maps);
+	return failed;
 }
 
 /*
@@ -870,15 +835,9 @@ static const char *backend_open(struct session *session)
 	return failed;
 }
 
-/* An event on each CPU for each thread takes many descriptors. */
-static void take_all_descriptors(void)
+static int is_number(const struct dirent *entry)
 {
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	return atoi(entry->d_name) > 0;
 }
 
 /*
@@ -890,9 +849,12 @@ static const char *add_threads(struct perf *perf, pid_t pid, uint32_t *threads)
 {
 	const char *failed = NULL;
 	struct dirent **list = NULL;
-	int nr = list_threads(pid, &list), i;
+	char path[64];
+	int nr, i;
 
 	*threads = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	nr = scandir(path, &list, is_number, NULL);
 	for (i = 0; i < nr; i++) {
 		if (!failed)
 			failed = rings_add(perf->rings, atoi(list[i]->d_name));
@@ -913,7 +875,6 @@ static const char *begin_running(struct perf *perf, pid_t pid)
 	const char *failed;
 	uint32_t threads;
 
-	take_all_descriptors();
 	failed = add_threads(perf, pid, &threads);
 	if (failed) {
 		/* perf_event_open(2) says that of processes of others */

@@ -166,12 +166,10 @@ static void load_mapping(struct watch *watch, pid_t pid, char *line)
 
 static void load_process(struct watch *watch, pid_t pid)
 {
-	char path[64], *line = NULL;
+	FILE *maps = process_maps(pid);
+	char *line = NULL;
 	size_t room = 0;
-	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
 	while (maps && getline(&line, &room, maps) > 0)
 		load_mapping(watch, pid, line);
 	free(line);

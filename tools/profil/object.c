@@ -6,6 +6,7 @@
  * path may lead elsewhere now, or be that of another mount namespace.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -120,6 +121,47 @@ uint64_t process_changed_ns(pid_t pid, const char *path)
 		changed_ns = file_changed_ns(&now);
 	close(fd);
 	return changed_ns;
+}
+
+/* Open what a thread has mapped; NULL if that is nothing. */
+static FILE *open_maps(pid_t pid, const char *thread)
+{
+	char path[64];
+	FILE *maps;
+	int byte;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/maps", pid, thread);
+	maps = fopen(path, "re");
+	if (!maps)
+		return NULL;
+	byte = getc(maps);
+	if (ungetc(byte, maps) != EOF)
+		return maps;
+	fclose(maps);
+	return NULL;
+}
+
+/**
+ * process_maps() - open the list of what a process has mapped
+ * @pid: the process; its first thread may have ended, and has no memory then
+ *
+ * Return: the list, as /proc/PID/maps has it; NULL if there is none.
+ */
+FILE *process_maps(pid_t pid)
+{
+	struct dirent *thread;
+	FILE *maps = NULL;
+	char path[64];
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && !maps && (thread = readdir(threads)))
+		if (thread->d_name[0] != '.')
+			maps = open_maps(pid, thread->d_name);
+	if (threads)
+		closedir(threads);
+	return maps;
 }
 
 static bool has_inode(const char *path, uint64_t inode)

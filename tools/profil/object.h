@@ -8,6 +8,7 @@
 #include <profil.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "prf/prf.h"
@@ -50,6 +51,7 @@ void object_free(struct object *object);
 int process_open(pid_t pid, uint32_t mount_ns, const char *path, int flags);
 int process_find(pid_t pid, const char *path, int flags);
 uint64_t process_changed_ns(pid_t pid, const char *path);
+FILE *process_maps(pid_t pid);
 char *unrooted_path(pid_t pid, const char *path, uint64_t inode);
 char *deleted_path(const char *path);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * needed.c - what a program maps when it starts is found before it starts
+ * needed.c - files that get tables of callers: what a program maps when it starts is
+ * found before it starts, and what a process has mapped
  */
 #include <fcntl.h>
 #include <gelf.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,10 +16,17 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "profil/callers.h"
 #include "profil/ld_cache.h"
 #include "profil/needed.h"
 #include "symbolize/build_id.h"
 #include "util/file.h"
+
+/* Of callers_add(), which needs a table of the module */
+uint64_t now_ns(void)
+{
+	return 0;
+}
 
 #define MOST	64
 
@@ -162,6 +171,54 @@ TEST(damaged_caches_are_harmless)
 		ld_cache_find(part, sizeof(made), "lib");
 		free(part);
 	}
+}
+
+/* --- processes */
+
+static void __attribute__((noreturn)) run_alone(void)
+{
+	char path[PATH_MAX] = "", load[PATH_MAX + 8];
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		abort();
+	snprintf(load, sizeof(load), "%s/load", dirname(path));
+	execl(load, load, "alone", "pause", NULL);
+	_exit(1);
+}
+
+static bool has_ended(pid_t thread)
+{
+	char path[64], text[4096] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", thread);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		abort();
+	close(fd);
+	return strstr(text, "State:\tZ");
+}
+
+/* Its memory is that of the thread that is left. */
+TEST(a_process_without_its_first_thread_has_files)
+{
+	const struct session session = { .target = TARGET_PROCESSES };
+	struct watch watch = { .fd = -1, .program = -1 };
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid)
+		run_alone();
+	unsetenv("XDG_CACHE_HOME");
+	unsetenv("HOME");
+	while (!has_ended(pid))
+		usleep(1000);
+	callers_begin(&watch, &session, pid);
+	/* The program and its libraries */
+	EXPECT_LT(1, watch.nr_known);
+	callers_end(&watch);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 /* --- files of anybody */
