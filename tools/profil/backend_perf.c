@@ -557,8 +557,7 @@ static void read_callers(const struct perf *perf, uint32_t index)
 	unwound->is_read = true;
 	if (fd < 0)
 		return;
-	unwound->blob = unwind_file(fd, index == PROFIL_OBJECT_VDSO ||
-				    object_is_ours(fd, path), &bytes);
+	unwound->blob = unwind_file(fd, object_is_ours(fd, path), &bytes);
 	close(fd);
 	unwound->is_found = unwound->blob &&
 		profil_unwind_open(&unwound->table, unwound->blob, bytes);
@@ -804,6 +803,8 @@ static const char *backend_open(struct session *session)
 	struct perf *perf = session->state;
 
 	if (!failed) {
+		/* Tables of callers are read of files that may change meanwhile */
+		file_survive_cuts();
 		session->clock = PRF_CLOCK_PERF_EVENT_OPEN;
 		perf->attr = (struct perf_event_attr) {
 			.size = sizeof(perf->attr),

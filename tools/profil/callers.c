@@ -142,7 +142,7 @@ static void load_vdso(struct watch *watch)
 
 	if (fd < 0)
 		return;
-	load(watch, fd, -1, true, NULL);
+	load(watch, fd, -1, false, NULL);
 	close(fd);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cache.c - tables of callers, kept on disk by build ID
+ * cache.c - tables of callers, kept on disk by file
  *
  * The directory is $XDG_CACHE_HOME/profil/unwind, or ~/.cache/profil/unwind. It
- * has a file for each build ID, and another one for each program that was profiled
+ * has a file for each of these, and another one for each program that was profiled
  * and executed or opened others: their paths. Only the user may write there: whatever belongs
  * to others, or may be written by them, is not used. Without the cache,
  * everything works, but tables are made again each time; so no failure is
@@ -42,7 +42,7 @@
 #define TABLE		".2"
 #define FILES		".files"
 
-#define NAME_SIZE	80
+#define NAME_SIZE	128
 
 struct entry {
 	uint64_t used_ns;
@@ -180,7 +180,7 @@ static void *read_entry(int cache, const char *name, size_t *bytes)
 /**
  * unwind_cache_get() - get the table of a file
  * @cache: descriptor of unwind_cache_open(), or -1
- * @id: build ID of the file
+ * @id: by what the file is known
  * @length: its length in bytes
  * @bytes: receives the size of the table
  *
@@ -206,7 +206,7 @@ void *unwind_cache_get(int cache, const uint8_t *id, uint32_t length,
 /**
  * unwind_cache_get_files() - get the files that a program led to
  * @cache: descriptor of unwind_cache_open(), or -1
- * @id: build ID of the program
+ * @id: by what the program is known
  * @length: its length in bytes
  *
  * Return: their paths, a newline after each, for free(); NULL if there are none.
@@ -312,7 +312,7 @@ static void write_entry(int cache, const char *name, const void *data,
 /**
  * unwind_cache_put() - keep the table of a file
  * @cache: descriptor of unwind_cache_open(), or -1
- * @id: build ID of the file
+ * @id: by what the file is known
  * @length: its length in bytes
  * @table: the table
  * @bytes: its size
@@ -330,7 +330,7 @@ void unwind_cache_put(int cache, const uint8_t *id, uint32_t length,
 /**
  * unwind_cache_put_files() - keep the files that a program led to
  * @cache: descriptor of unwind_cache_open(), or -1
- * @id: build ID of the program
+ * @id: by what the program is known
  * @length: its length in bytes
  * @files: their paths, a newline after each
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cache.h - tables of callers, kept on disk by build ID
+ * cache.h - tables of callers, kept on disk by file
  */
 #ifndef UNWIND_CACHE_H
 #define UNWIND_CACHE_H

@@ -5,6 +5,7 @@
 #include <libelf.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,14 +17,8 @@
 /* GNU ld makes 20 bytes, and others up to 32. */
 #define BUILD_ID	32
 
-/* Another user's file may claim any build ID; see unwind_file(). */
-static bool is_trusted(int fd)
-{
-	struct stat status;
-
-	return !fstat(fd, &status) &&
-		(!status.st_uid || status.st_uid == geteuid());
-}
+/* By which the cache knows a file: build ID, device, inode, and its last change */
+#define ID		(BUILD_ID + 3 * sizeof(uint64_t))
 
 /* The cache, opened at first use; it stays open. */
 static int cache(void)
@@ -35,17 +30,29 @@ static int cache(void)
 	return fd;
 }
 
-/* The build ID by which the cache has something of a file; its length, or 0 */
-static uint32_t id_of(int fd, Elf *elf, uint8_t id[BUILD_ID])
+/*
+ * By what the cache knows a file; its length, or 0. A copy that other code was written
+ * to has the same build ID, and another user's file may claim any; see unwind_file().
+ */
+static uint32_t id_of(int fd, Elf *elf, uint8_t id[ID])
 {
-	if (!elf || !is_trusted(fd))
+	uint32_t length = elf ? build_id_of(elf, id, BUILD_ID) : 0;
+	uint64_t inode[3];
+	struct stat file;
+
+	if (!length || fstat(fd, &file) ||
+	    (file.st_uid && file.st_uid != geteuid()))
 		return 0;
-	return build_id_of(elf, id, BUILD_ID);
+	inode[0] = file.st_dev;
+	inode[1] = file.st_ino;
+	inode[2] = file.st_ctim.tv_sec * 1000000000ULL + file.st_ctim.tv_nsec;
+	memcpy(id + length, inode, sizeof(inode));
+	return length + sizeof(inode);
 }
 
 static void *get_or_make(int fd, Elf *elf, bool is_ours, size_t *bytes)
 {
-	uint8_t id[BUILD_ID];
+	uint8_t id[ID], now[ID];
 	uint32_t length = is_ours ? id_of(fd, elf, id) : 0;
 	void *table = NULL;
 
@@ -54,7 +61,9 @@ static void *get_or_make(int fd, Elf *elf, bool is_ours, size_t *bytes)
 	if (table)
 		return table;
 	table = unwind_make(elf, bytes);
-	if (table && length)
+	/* Nothing of a file that has changed since */
+	if (table && length && id_of(fd, elf, now) == length &&
+	    !memcmp(now, id, length))
 		unwind_cache_put(cache(), id, length, table, *bytes);
 	return table;
 }
@@ -65,8 +74,8 @@ static void *get_or_make(int fd, Elf *elf, bool is_ours, size_t *bytes)
  * @is_ours: it is a file of profil's own mount namespace, where owners count
  * @bytes: receives the size of the table
  *
- * The table is kept by build ID, unless another user, or a container, could put that of
- * a file of its own in the place of a library's.
+ * The table is kept, unless another user, or a container, could put that of a file of
+ * its own in the place of a library's.
  *
  * Return: the table, for free(); NULL if it is no file that has one.
  */
@@ -81,7 +90,7 @@ void *unwind_file(int fd, bool is_ours, size_t *bytes)
 	return table;
 }
 
-static uint32_t read_id(int fd, uint8_t id[BUILD_ID])
+static uint32_t read_id(int fd, uint8_t id[ID])
 {
 	Elf *elf = elf_open(fd);
 	uint32_t length = id_of(fd, elf, id);
@@ -98,7 +107,7 @@ static uint32_t read_id(int fd, uint8_t id[BUILD_ID])
  */
 char *unwind_files(int fd)
 {
-	uint8_t id[BUILD_ID];
+	uint8_t id[ID];
 	uint32_t length = read_id(fd, id);
 
 	return unwind_cache_get_files(cache(), id, length);
@@ -111,7 +120,7 @@ char *unwind_files(int fd)
  */
 void unwind_keep_files(int fd, const char *files)
 {
-	uint8_t id[BUILD_ID];
+	uint8_t id[ID];
 	uint32_t length = read_id(fd, id);
 
 	unwind_cache_put_files(cache(), id, length, files);

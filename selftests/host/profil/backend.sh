@@ -340,7 +340,7 @@ fi
 # has_cached ID: is there a table of callers of the file with this build ID?
 has_cached()
 {
-	test -e "$work/cache/profil/unwind/$1.2"
+	compgen -G "$work/cache/profil/unwind/$1*.2"
 }
 
 # Its files may have any owner, and claim the build IDs of others

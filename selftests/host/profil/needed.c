@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * needed.c - files that get tables of callers: what a program maps when it starts is
- * found before it starts, and what a process has mapped
+ * found before it starts, and what a process has mapped; and their tables are their own
  */
 #include <fcntl.h>
 #include <gelf.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "profil/ld_cache.h"
 #include "profil/needed.h"
 #include "symbolize/build_id.h"
+#include "unwind/file.h"
 #include "util/file.h"
 
 /* Of callers_add(), which needs a table of the module */
@@ -279,6 +281,78 @@ TEST(a_file_has_as_many_sections_as_its_header_had)
 	TH_LOG("opened %d times, %zu sections at most", opened, most);
 	EXPECT_LT(0, opened);
 	EXPECT_GE(MOST_SECTIONS, most);
+}
+
+/* Write a program whose code is at an offset, and which has the build ID of all. */
+static void write_program(const char *path, uint64_t offset)
+{
+	const struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Phdr phdrs[2];
+		Elf64_Nhdr note;
+		char name[4];
+		char id[8];
+	} beginning = {
+		.ehdr = {
+			.e_ident = IDENT, .e_type = ET_EXEC,
+			.e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			.e_phoff = sizeof(Elf64_Ehdr),
+			.e_ehsize = sizeof(Elf64_Ehdr), .e_phnum = 2,
+			.e_phentsize = sizeof(Elf64_Phdr),
+		},
+		.phdrs = {
+			{ .p_type = PT_LOAD, .p_flags = PF_X, .p_offset = offset,
+			  .p_vaddr = offset, .p_filesz = 4096 },
+			{ .p_type = PT_NOTE, .p_align = 4,
+			  .p_offset = offsetof(typeof(beginning), note),
+			  .p_filesz = sizeof(beginning) -
+				      offsetof(typeof(beginning), note) },
+		},
+		.note = { sizeof(beginning.name), sizeof(beginning.id),
+			  NT_GNU_BUILD_ID },
+		.name = ELF_NOTE_GNU,
+		.id = "buildID",
+	};
+	int fd = open(path, O_WRONLY | O_CREAT, 0700);
+
+	if (write(fd, &beginning, sizeof(beginning)) != sizeof(beginning) ||
+	    ftruncate(fd, offset + 4096))
+		abort();
+	close(fd);
+}
+
+/* Where the table of callers of a file begins */
+static uint64_t start_of_table(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	struct profil_unwind_head *head;
+	uint64_t start;
+	size_t bytes;
+
+	head = unwind_file(fd, true, &bytes);
+	close(fd);
+	start = head ? head->start : UINT64_MAX;
+	free(head);
+	return start;
+}
+
+TEST(files_of_one_build_id_have_tables_of_their_own)
+{
+	char home[] = "/tmp/profil-needed-XXXXXX", first[64], second[64];
+	char command[64];
+
+	ASSERT_NE(NULL, mkdtemp(home));
+	setenv("HOME", home, 1);
+	unsetenv("XDG_CACHE_HOME");
+	snprintf(first, sizeof(first), "%s/first", home);
+	snprintf(second, sizeof(second), "%s/second", home);
+	write_program(first, 0);
+	write_program(second, 1 << 20);
+	EXPECT_EQ(0, start_of_table(first));
+	EXPECT_EQ(1 << 20, start_of_table(second));
+	EXPECT_EQ(0, start_of_table(first));
+	snprintf(command, sizeof(command), "rm -r %s", home);
+	EXPECT_EQ(0, system(command));
 }
 
 TEST_HARNESS_MAIN
