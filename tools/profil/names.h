@@ -37,7 +37,7 @@ int ranges_add(struct ranges *ranges, const struct range *range);
 void ranges_free(struct ranges *ranges);
 int names_give(struct prf_dso *dso, const struct range *const *of);
 
-int perf_map_name(struct prf_dso *dso, pid_t pid, uid_t uid);
+int perf_map_name(struct prf_dso *dso, pid_t pid, uid_t uid, size_t *room);
 
 int kallsyms_read(struct ranges *ranges);
 const struct range *kallsyms_find(const struct ranges *ranges,

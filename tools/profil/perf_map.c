@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,7 +72,7 @@ static char *read_text(int fd, size_t size)
 	return text;
 }
 
-static char *read_trusted(pid_t pid, uid_t uid)
+static char *read_trusted(pid_t pid, uid_t uid, size_t *room)
 {
 	struct stat status;
 	int fd = open_map(pid, &status);
@@ -80,8 +81,10 @@ static char *read_trusted(pid_t pid, uid_t uid)
 	if (fd < 0)
 		return NULL;
 	if ((status.st_uid == uid || !status.st_uid) &&
-	    status.st_size <= MOST_BYTES)
+	    status.st_size <= MOST_BYTES && (size_t)status.st_size <= *room) {
+		*room -= status.st_size;
 		text = read_text(fd, status.st_size);
+	}
 	close(fd);
 	return text;
 }
@@ -159,11 +162,12 @@ static void read_lines(char *text, const struct prf_dso *dso, size_t *nodes)
 			     first_at(dso, range.end), line - text + 1);
 }
 
-static int give(struct prf_dso *dso, char *text, const size_t *nodes)
+static int give(struct prf_dso *dso, char *text, const size_t *nodes,
+		size_t *room)
 {
 	const struct range **of = calloc(dso->nr, sizeof(*of));
 	struct range *list = calloc(dso->nr, sizeof(*list));
-	size_t line, last = 0, given = 0, i;
+	size_t most = MIN(MOST_GIVEN, *room), line, last = 0, given = 0, i;
 	int failed = -1;
 
 	for (i = 0; of && list && i < dso->nr; i++, last = line) {
@@ -172,9 +176,10 @@ static int give(struct prf_dso *dso, char *text, const size_t *nodes)
 			of[i] = of[i - 1];
 		} else if (line && parse(text + line - 1, &list[i])) {
 			given += strlen(list[i].name) + 1;
-			of[i] = given <= MOST_GIVEN ? &list[i] : NULL;
+			of[i] = given <= most ? &list[i] : NULL;
 		}
 	}
+	*room -= MIN(given, most);
 	if (of && list)
 		failed = names_give(dso, of);
 	free(list);
@@ -187,12 +192,13 @@ static int give(struct prf_dso *dso, char *text, const size_t *nodes)
  * @dso: its executable memory without a file; pgoff is an address
  * @pid: the process, which may have ended
  * @uid: its owner
+ * @room: bytes that its list and the names in that may have; becomes what is left
  *
  * Return: 0, or -1 if out of memory.
  */
-int perf_map_name(struct prf_dso *dso, pid_t pid, uid_t uid)
+int perf_map_name(struct prf_dso *dso, pid_t pid, uid_t uid, size_t *room)
 {
-	char *text = pid && dso->nr ? read_trusted(pid, uid) : NULL;
+	char *text = pid && dso->nr ? read_trusted(pid, uid, room) : NULL;
 	size_t *nodes;
 	int failed = -1;
 
@@ -201,7 +207,7 @@ int perf_map_name(struct prf_dso *dso, pid_t pid, uid_t uid)
 	nodes = calloc(dso->nr, 2 * sizeof(*nodes));
 	if (nodes) {
 		read_lines(text, dso, nodes);
-		failed = give(dso, text, nodes);
+		failed = give(dso, text, nodes, room);
 	}
 	free(nodes);
 	free(text);

@@ -33,6 +33,12 @@
 
 #define KERNEL	"[kernel.kallsyms]"
 
+/*
+ * Bytes of all lists of code, and of names from them: some seconds of CPU time. Any
+ * user may have a list for each of many processes.
+ */
+#define MOST_LISTED	(256u << 20)
+
 /**
  * struct program - what ran already, while the first of its processes was there
  * @path: path of the program; NULL if that is not known
@@ -61,6 +67,7 @@ struct program {
  * @nameless: address for which they were read, and had no function; or 0
  * @cgroups: paths of the cgroups that there were when they were read last
  * @has_cgroups: they have been read in this record_add()
+ * @unlisted: what is left of MOST_LISTED in this record_add()
  */
 struct record {
 	const struct session *session;
@@ -79,6 +86,7 @@ struct record {
 	uint64_t nameless;
 	struct cgroups cgroups;
 	bool has_cgroups;
+	size_t unlisted;
 };
 
 static void *grow_images(struct profil_watch_image **images, uint32_t before,
@@ -417,12 +425,12 @@ static void place(struct prf_dso *dso, uint64_t address, uint64_t pgoff,
 }
 
 /* Code that the process lists gets the name that perf(1) has for it. */
-static int name_code(struct prf_dso *dso,
+static int name_code(struct record *record, struct prf_dso *dso,
 		     const struct profil_watch_image *image)
 {
 	char *path;
 
-	if (perf_map_name(dso, image->pid, image->uid))
+	if (perf_map_name(dso, image->pid, image->uid, &record->unlisted))
 		return -1;
 	if (!dso->nr_symbols)
 		return 0;
@@ -485,9 +493,8 @@ static void drop_empty(struct prf_dso *dso)
 }
 
 /* Add buckets from @first up to record->next to their DSO. */
-static int add_buckets(const struct record *record,
-		       const struct prf_exec *exec, struct prf_dso *dso,
-		       struct bucket *first)
+static int add_buckets(struct record *record, const struct prf_exec *exec,
+		       struct prf_dso *dso, struct bucket *first)
 {
 	const struct profil_watch_image *image = &record->images[first->image];
 
@@ -496,7 +503,7 @@ static int add_buckets(const struct record *record,
 			return -1;
 	/* Several processes may have other code at the same address */
 	if (dso->kind == PRF_ANONYMOUS && image->processes == 1)
-		return name_code(dso, image);
+		return name_code(record, dso, image);
 	return 0;
 }
 
@@ -887,6 +894,7 @@ int record_add(struct record *record, struct prf *prf)
 	record->prf = prf;
 	record->next = 0;
 	record->has_cgroups = false;
+	record->unlisted = MOST_LISTED;
 	record->has_kernel &= !record->kernel.nr;
 	forget_changed(record);
 	if (!buckets_read(&record->buckets, record->session->user_only) &&

@@ -913,9 +913,9 @@ static struct prf_dso named(const char *map, size_t nr)
 		.end = 16 * nr,
 		.kind = PRF_ANONYMOUS,
 	};
+	size_t room = SIZE_MAX, i;
 	char path[64];
 	FILE *file;
-	size_t i;
 
 	for (i = 0; i < nr; i++)
 		prf_add_bucket(&dso, 16 * i, 1);
@@ -924,7 +924,7 @@ static struct prf_dso named(const char *map, size_t nr)
 	file = fopen(path, "w");
 	fputs(map, file);
 	fclose(file);
-	if (perf_map_name(&dso, getpid(), getuid()))
+	if (perf_map_name(&dso, getpid(), getuid(), &room))
 		abort();
 	unlink(path);
 	return dso;
@@ -1011,6 +1011,7 @@ TEST(list_of_code_that_is_no_file_is_not_opened)
 {
 	int events = inotify_init1(IN_NONBLOCK), nr;
 	struct prf_dso dso = { .pgoff = CODE, .end = 16 };
+	size_t room = SIZE_MAX;
 	char path[64], event[512];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
@@ -1018,7 +1019,7 @@ TEST(list_of_code_that_is_no_file_is_not_opened)
 	ASSERT_EQ(0, mkfifo(path, 0600));
 	ASSERT_LE(0, inotify_add_watch(events, path, IN_OPEN));
 	prf_add_bucket(&dso, 0, 1);
-	EXPECT_EQ(0, perf_map_name(&dso, getpid(), getuid()));
+	EXPECT_EQ(0, perf_map_name(&dso, getpid(), getuid(), &room));
 	nr = read(events, event, sizeof(event));
 	EXPECT_EQ(-1, nr);
 	unlink(path);
@@ -1046,6 +1047,42 @@ TEST(many_lines_for_much_code)
 	EXPECT_STREQ("a", dso.symbols[0].name);
 	free_dso(&dso);
 	free(map);
+}
+
+/* Of five processes, each of which has a list of the greatest size, or nearly so */
+TEST_F(record, lists_of_code_have_a_limit_together)
+{
+	const uint32_t pid = 2000000000 + 8 * (uint32_t)getpid();
+	const char line[] = "7f0000000000 10 a\n";
+	uint32_t image, nr = 5, named = 0;
+	const struct prf *prf;
+	char path[64];
+	size_t i;
+	int fd;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map",
+			 (uint32_t)(pid + i));
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(strlen(line), write(fd, line, strlen(line)));
+		ASSERT_EQ(0, ftruncate(fd, (64 << 20) - 4096));
+		close(fd);
+		image = table_image(&self->table, "program");
+		self->table.images[image].pid = pid + i;
+		self->table.images[image].uid = getuid();
+		table_tick(&self->table, image, PROFIL_OBJECT_ANONYMOUS, CODE, 1);
+	}
+	prf = refresh(self);
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map",
+			 (uint32_t)(pid + i));
+		unlink(path);
+	}
+	ASSERT_EQ(nr, prf->nr);
+	for (i = 0; i < nr; i++)
+		named += prf->execs[i].dsos[0].nr_symbols;
+	EXPECT_EQ(4, named);
 }
 
 TEST_HARNESS_MAIN
