@@ -126,7 +126,7 @@ static int wait_for_end(struct session *session, int signals, int *fds)
 	uint64_t end = 0, next = 0;
 
 	if (session->duration_ns)
-		end = session->start_ns + session->duration_ns;
+		end = now_ns() + session->duration_ns;
 	if (session->refresh)
 		next = session->start_ns + REFRESH_NS;
 	for (;;) {

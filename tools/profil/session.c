@@ -153,6 +153,7 @@ static const char *remedy(const struct session *session, int error)
  */
 int session_begin(struct session *session, pid_t pid)
 {
+	uint64_t before_ns = now_ns();
 	const char *failed = session->backend->begin(session, pid);
 	int error = errno;
 	char what[256];
@@ -167,7 +168,9 @@ int session_begin(struct session *session, pid_t pid)
 		return -1;
 	}
 	if (!session->start_ns) {
-		session->start_ns = now_ns();
+		/* What ran already has had ticks while its tables were made */
+		session->start_ns = session->target == TARGET_PROGRAM ?
+			now_ns() : before_ns;
 		session->start_unix_ns = unix_ns(session->start_ns);
 	}
 	return 0;

@@ -39,7 +39,11 @@ static void (*before_refresh)(int nr);
 
 /* --- the module */
 
+uint64_t __real_now_ns(void);
+
 static int watches;
+/* When the last of them has begun, and when the session */
+static uint64_t begun_ns, session_ns;
 /* The first request of the stats */
 static unsigned long asked;
 static uint32_t watch_flags = PROFIL_WATCH_CHAINS;
@@ -79,6 +83,8 @@ const char *__wrap_watch_start(struct watch *watch,
 	};
 	*period_ns = 1000000;
 	make_table();
+	/* As session.c, whose clock is its own */
+	begun_ns = __real_now_ns();
 	watches++;
 	return NULL;
 }
@@ -108,7 +114,6 @@ void __wrap_watch_end(struct watch *watch)
 
 static unsigned int slowness = 30;
 
-uint64_t __real_now_ns(void);
 uint64_t __wrap_now_ns(void)
 {
 	return __real_now_ns() / slowness;
@@ -182,6 +187,7 @@ int __wrap_session_attach(struct session *session)
 
 	if (session_begin(session, 0))
 		return EXIT_FAILED;
+	session_ns = session->start_ns;
 	for (i = 0; i < refreshes; i++) {
 		if (before_refresh)
 			before_refresh(i);
@@ -612,6 +618,15 @@ TEST(table_that_is_full)
 	EXPECT_EQ(0, run_top(null, "--user"));
 	EXPECT_NE(NULL, strstr(said, "12 ticks have no function, 5 of them in /bin/sh; use a larger --bucket"));
 	EXPECT_NE(NULL, strstr(said, "34 processes have no program"));
+}
+
+/* It counts while profil makes tables of callers, which may take seconds. */
+TEST(time_begins_before_the_watch)
+{
+	before_refresh = add_ticks;
+	EXPECT_EQ(0, run_top(memfd_create("output", 0), "--pid=1"));
+	EXPECT_LT(0, session_ns);
+	EXPECT_GE(begun_ns, session_ns);
 }
 
 TEST(end_makes_no_profile)
