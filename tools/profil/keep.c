@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -249,7 +250,7 @@ static const char **list_elsewhere(const struct prf *prf, const bool *chosen)
 /* In the child: collect the names, and write them to the pipe. */
 static void __attribute__((noreturn))
 collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
-	const struct keep_limits *limits, int output)
+	const struct keep_limits *limits, pid_t profil, int output)
 {
 	const char **files;
 	char *data;
@@ -265,6 +266,10 @@ collect(const struct prf *prf, const bool *chosen, uid_t uid, size_t room,
 	file_raise_limit();
 	files = list_elsewhere(prf, chosen);
 	if (!files || become(uid) || drop_capabilities())
+		_exit(1);
+	/* If profil is killed, nobody else ends this. A change of users undoes it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != profil)
 		_exit(1);
 	limit_memory(limits->bytes);
 	file_survive_cuts();
@@ -326,13 +331,14 @@ static const char *start(const struct prf *prf, const bool *chosen, uid_t uid,
 			 size_t room, const struct keep_limits *limits,
 			 int *input, pid_t *pid)
 {
+	pid_t profil = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
 		return strerror(errno);
 	*pid = fork();
 	if (!*pid)
-		collect(prf, chosen, uid, room, limits, ends[1]);
+		collect(prf, chosen, uid, room, limits, profil, ends[1]);
 	close(ends[1]);
 	*input = ends[0];
 	if (*pid > 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -62,6 +63,12 @@ static void *sleep_forever(size_t *size)
 	while (pause() < 0)
 		;
 	return NULL;
+}
+
+static void *tell_pid(size_t *size)
+{
+	*said = getpid();
+	return sleep_forever(size);
 }
 
 static void *hide(size_t *size)
@@ -251,6 +258,34 @@ TEST_F(keep, does_not_go_on_when_it_has_closed_the_pipe)
 {
 	act = hide;
 	EXPECT_TRUE(nothing_is_kept(self));
+}
+
+TEST_F(keep, ends_with_profil)
+{
+	pid_t profil, reader, ended = 0;
+	int i;
+
+	/* Its own child is this process's, then */
+	ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	act = tell_pid;
+	profil = fork();
+	ASSERT_LE(0, profil);
+	if (!profil) {
+		keep_names(&self->session, &self->prf);
+		_exit(0);
+	}
+	while (*(volatile size_t *)said <= 1)
+		usleep(1000);
+	reader = *said;
+	kill(profil, SIGKILL);
+	ASSERT_EQ(profil, waitpid(profil, NULL, 0));
+	for (i = 0; i < 200 && !ended; i++) {
+		usleep(50000);
+		ended = waitpid(reader, NULL, WNOHANG);
+	}
+	EXPECT_EQ(reader, ended);
+	if (!ended)
+		kill(reader, SIGKILL);
 }
 
 TEST_F(keep, has_no_more_than_a_gibibyte_of_memory)
