@@ -11,8 +11,9 @@
  * LIBRARY, the library of that path, which may be replaced, has ticks at 0x1010; with
  * MADE, code of this process; with NESTED, a function around another one. With SWAP,
  * the file of that path takes the place of this program. While there is a file SLEPT,
- * the machine has been asleep for an hour. Its processes do not stand back: on a busy
- * machine they would not read names in time.
+ * the machine has been asleep for an hour. With WALL_NS, the wall clock is that far
+ * ahead of the monotonic clock, and nobody sets it. Its processes do not stand back: on
+ * a busy machine they would not read names in time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -197,8 +198,16 @@ int __wrap_setpriority(int which, id_t who, int value)
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
-	int failed = __real_clock_gettime(clock, time);
+	const char *wall = clock == CLOCK_REALTIME ? getenv("WALL_NS") : NULL;
+	int failed = __real_clock_gettime(wall ? CLOCK_MONOTONIC : clock, time);
+	uint64_t ns;
 
+	if (wall) {
+		ns = time->tv_sec * SECOND_NS + time->tv_nsec +
+			strtoull(wall, NULL, 10);
+		time->tv_sec = ns / SECOND_NS;
+		time->tv_nsec = ns % SECOND_NS;
+	}
 	if ((clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME) &&
 	    getenv("SLEPT") && !access(getenv("SLEPT"), F_OK))
 		time->tv_sec += 3600;
