@@ -419,7 +419,8 @@ static int put_window(struct out *out, const struct encode *encode)
 		return -1;
 	}
 	pprof_times(&out->pprof, nr ? list->prf->period_ns : 0,
-		    window_unix_ns(window), window->end_ns - window->start_ns);
+		    moment_unix_ns(&window->start),
+		    window->end.ns - window->start.ns);
 	if (encode->comment)
 		pprof_comment(&out->pprof, encode->comment);
 	put_items(out, encode, list, nr);

@@ -214,7 +214,7 @@ static void end_scrape(void *unused, struct MHD_Connection *connection,
 
 static bool is_due(const struct scrape *scrape, uint64_t now_ns)
 {
-	return window_is_due(scrape->window.start_ns, scrape->seconds, now_ns);
+	return window_is_due(scrape->window.start.ns, scrape->seconds, now_ns);
 }
 
 /** listen_wants() - is the table to be read, for a window to begin or to end? */
@@ -242,13 +242,13 @@ bool listen_has_windows(void)
 }
 
 /** listen_add() - add ticks to all windows; returns 0, or -1 if out of memory */
-int listen_add(struct segment *segment, uint64_t now_ns)
+int listen_add(struct segment *segment, const struct moment *now)
 {
 	size_t i;
 
 	for (i = 0; i < MOST_SCRAPES; i++)
 		if (scrapes[i].state == SCRAPE_OPEN &&
-		    window_add(&scrapes[i].window, segment, now_ns))
+		    window_add(&scrapes[i].window, segment, now))
 			return -1;
 	return 0;
 }
@@ -303,10 +303,10 @@ static void end_abandoned(void)
 
 /**
  * listen_refresh() - begin and end windows; the table has been read
- * @now_ns: when, on the monotonic clock
+ * @now: when
  * @is_last: end all of them
  */
-void listen_refresh(uint64_t now_ns, bool is_last)
+void listen_refresh(const struct moment *now, bool is_last)
 {
 	size_t i;
 
@@ -315,11 +315,11 @@ void listen_refresh(uint64_t now_ns, bool is_last)
 		struct scrape *scrape = &scrapes[i];
 
 		if (scrape->state == SCRAPE_OPEN &&
-		    (is_last || is_due(scrape, now_ns)))
+		    (is_last || is_due(scrape, now->ns)))
 			finish(scrape);
 		if (scrape->state != SCRAPE_WANTED)
 			continue;
-		window_open(&scrape->window, now_ns);
+		window_open(&scrape->window, now);
 		scrape->state = SCRAPE_OPEN;
 		if (is_last)
 			finish(scrape);

@@ -19,8 +19,8 @@ int listen_until(int most_ms);
 void listen_work(void);
 bool listen_wants(uint64_t now_ns);
 bool listen_has_windows(void);
-int listen_add(struct segment *segment, uint64_t now_ns);
-void listen_refresh(uint64_t now_ns, bool is_last);
+int listen_add(struct segment *segment, const struct moment *now);
+void listen_refresh(const struct moment *now, bool is_last);
 void listen_close(void);
 
 #endif /* LISTEN_H */

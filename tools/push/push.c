@@ -48,7 +48,7 @@ static const struct code_limits last_limits = {
  * @wanted: there is a --push or a --listen
  * @any: an option that needs these was given
  * @record: what the watch has counted so far
- * @read_ns: when the table was read last, on the monotonic clock
+ * @read: when the table was read last
  * @window: ticks that have not been sent
  * @dropped: profiles that were dropped, as the store has been told
  */
@@ -56,7 +56,7 @@ static struct push {
 	bool wanted;
 	bool any;
 	struct record *record;
-	uint64_t read_ns;
+	struct moment read;
 	struct window window;
 	uint64_t dropped;
 } push;
@@ -102,7 +102,7 @@ static int fill(const struct session *session, struct prf *prf)
 {
 	if (prf_init(prf, ""))
 		return -1;
-	prf->start_unix_ns = unix_ns(push.read_ns);
+	prf->start_unix_ns = moment_unix_ns(&push.read);
 	prf->period_ns = session->period_ns;
 	prf->clock = session->clock;
 	if (!session->flat)
@@ -137,7 +137,7 @@ static struct segment *read_table(struct session *session)
 		goto failed;
 	watch_status(watch, PROFIL_IOC_WATCH_STATUS, &status);
 	/* Counts come first, and then files, which takes longer */
-	push.read_ns = now_ns();
+	push.read = moment_now();
 	if (!record_add(push.record, &segment->prf)) {
 		drop_marks(&segment->prf);
 		return segment;
@@ -161,8 +161,8 @@ static int name_segment(struct session *session, struct segment *segment,
 	metrics.period_ns = session->period_ns;
 	/* The stats have said that there may be new files */
 	session->backend->drain(session);
-	return window_add(&push.window, segment, push.read_ns) ||
-		listen_add(segment, push.read_ns) ? -1 : 0;
+	return window_add(&push.window, segment, &push.read) ||
+		listen_add(segment, &push.read) ? -1 : 0;
 }
 
 static int add_segment(struct session *session, struct segment *segment,
@@ -216,8 +216,8 @@ static void say_dropped(char *text, size_t room)
 static void put_profile(const char *key, const char *service)
 {
 	struct spooled profile = {
-		.from_ns = window_unix_ns(&push.window),
-		.until_ns = unix_ns(push.window.end_ns),
+		.from_ns = moment_unix_ns(&push.window.start),
+		.until_ns = moment_unix_ns(&push.window.end),
 	};
 	char dropped[100];
 	struct encode encode = {
@@ -300,24 +300,24 @@ static void put_profiles(void)
 	else
 		put_split();
 	window_close(&push.window);
-	window_open(&push.window, push.read_ns);
+	window_open(&push.window, &push.read);
 }
 
 /* ---- the session */
 
 static void open_first(const struct session *session)
 {
-	if (push.read_ns)
+	if (push.read.ns)
 		return;
-	push.read_ns = session->start_ns;
+	push.read = (struct moment){ session->start_ns, asleep_ns() };
 	if (config.url)
-		window_open(&push.window, session->start_ns);
+		window_open(&push.window, &push.read);
 }
 
 /* A window begins at a profile, and there may be readings since. */
 static bool is_due(uint64_t now)
 {
-	uint64_t last_ns = config.url ? push.window.start_ns : push.read_ns;
+	uint64_t last_ns = config.url ? push.window.start.ns : push.read.ns;
 
 	return window_is_due(last_ns, config.every_s, now);
 }
@@ -336,7 +336,7 @@ static int refresh(struct session *session)
 		if (!failed && due && config.url)
 			put_profiles();
 		if (!failed)
-			listen_refresh(push.read_ns, false);
+			listen_refresh(&push.read, false);
 	}
 	code_trim();
 	if (!failed && table_is_full(session))
@@ -372,7 +372,7 @@ static void finish(struct session *session)
 		term_warn("%s", strerror(errno));
 	if (config.url)
 		put_profiles();
-	listen_refresh(now_ns(), true);
+	listen_refresh(&push.read, true);
 	http_finish(now_ns() + LAST_S * SECOND_NS);
 }
 

@@ -10,6 +10,18 @@
 #include "push/window.h"
 #include "util/array.h"
 
+/** moment_now() - the time, for moment_unix_ns() */
+struct moment moment_now(void)
+{
+	return (struct moment){ .ns = now_ns(), .asleep_ns = asleep_ns() };
+}
+
+/** moment_unix_ns() - convert a moment to nanoseconds since the epoch */
+uint64_t moment_unix_ns(const struct moment *moment)
+{
+	return unix_ns(moment->ns) - (asleep_ns() - moment->asleep_ns);
+}
+
 /** segment_new() - make an empty segment, for segment_put(); NULL if out of memory */
 struct segment *segment_new(void)
 {
@@ -31,13 +43,9 @@ void segment_put(struct segment *segment)
 }
 
 /** window_open() - begin a window, without ticks */
-void window_open(struct window *window, uint64_t now_ns)
+void window_open(struct window *window, const struct moment *now)
 {
-	*window = (struct window){
-		.start_ns = now_ns,
-		.asleep_ns = asleep_ns(),
-		.end_ns = now_ns,
-	};
+	*window = (struct window){ .start = *now, .end = *now };
 }
 
 /**
@@ -53,25 +61,20 @@ bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns)
 	return now_ns + SECOND_NS / 2 >= start_ns + seconds * SECOND_NS;
 }
 
-/** window_unix_ns() - beginning of a window, in nanoseconds since the epoch */
-uint64_t window_unix_ns(const struct window *window)
-{
-	return unix_ns(window->start_ns) - (asleep_ns() - window->asleep_ns);
-}
-
 /**
  * window_add() - add a segment to a window that is open, and else do nothing
  * @window: the window
  * @segment: the segment
- * @now_ns: end of the segment, on the monotonic clock
+ * @now: end of the segment
  *
  * Return: 0, or -1 if out of memory.
  */
-int window_add(struct window *window, struct segment *segment, uint64_t now_ns)
+int window_add(struct window *window, struct segment *segment,
+	       const struct moment *now)
 {
 	struct segment **list;
 
-	if (!window->start_ns)
+	if (!window->start.ns)
 		return 0;
 	list = array_grow(window->list, window->nr, sizeof(*list));
 	if (!list)
@@ -79,7 +82,7 @@ int window_add(struct window *window, struct segment *segment, uint64_t now_ns)
 	window->list = list;
 	list[window->nr++] = segment;
 	segment->users++;
-	window->end_ns = now_ns;
+	window->end = *now;
 	return 0;
 }
 

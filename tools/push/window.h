@@ -18,6 +18,16 @@
 struct code_file;
 
 /**
+ * struct moment - a time that has a date, however long the machine sleeps after it
+ * @ns: on the monotonic clock
+ * @asleep_ns: how long the machine had been asleep by then
+ */
+struct moment {
+	uint64_t ns;
+	uint64_t asleep_ns;
+};
+
+/**
  * struct segment - ticks from one reading of the table to the next
  * @users: number of windows that it belongs to, and one for its maker
  * @prf: the ticks
@@ -31,26 +41,26 @@ struct segment {
 
 /**
  * struct window - what has been counted in a stretch of time
- * @start_ns: its beginning, on the monotonic clock; 0 if it is closed
- * @asleep_ns: how long the machine had been asleep by then
- * @end_ns: its end so far
+ * @start: its beginning; 0 if it is closed
+ * @end: its end so far
  * @nr: number of segments
  * @list: the segments
  */
 struct window {
-	uint64_t start_ns;
-	uint64_t asleep_ns;
-	uint64_t end_ns;
+	struct moment start;
+	struct moment end;
 	size_t nr;
 	struct segment **list;
 };
 
+struct moment moment_now(void);
+uint64_t moment_unix_ns(const struct moment *moment);
 struct segment *segment_new(void);
 void segment_put(struct segment *segment);
-void window_open(struct window *window, uint64_t now_ns);
-uint64_t window_unix_ns(const struct window *window);
+void window_open(struct window *window, const struct moment *now);
 bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns);
-int window_add(struct window *window, struct segment *segment, uint64_t now_ns);
+int window_add(struct window *window, struct segment *segment,
+	       const struct moment *now);
 void window_close(struct window *window);
 
 #endif /* WINDOW_H */

@@ -221,6 +221,24 @@ def times_heed_a_suspend():
     assert any(heeds() for _ in range(5))
 
 
+def times_heed_a_suspend_while_names_are_read():
+    """What was read before it was read then."""
+    store = Receiver()
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        # Names are read by another user
+        os.chmod(room, 0o777)
+        slept = os.path.join(room, "slept")
+        with Profil("--push=" + store.url, "--every=1", SLEPT=slept, NAP="1",
+                    WALL_NS=WALL_NS) as profil:
+            wait_for(lambda: len(store.received) >= 2)
+            profil.end()
+        assert os.path.exists(slept)
+    first, second = store.received[:2]
+    assert first.until - first.start < 1800
+    assert abs(second.start - first.until) <= 1
+    assert second.until - second.start >= 3600
+
+
 def wait_for_name(store, name):
     """Wait until the store has a profile with a function's name; return its number."""
     def has_name():

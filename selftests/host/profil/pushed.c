@@ -11,9 +11,9 @@
  * LIBRARY, the library of that path, which may be replaced, has ticks at 0x1010; with
  * MADE, code of this process; with NESTED, a function around another one. With SWAP,
  * the file of that path takes the place of this program. While there is a file SLEPT,
- * the machine has been asleep for an hour. With WALL_NS, the wall clock is that far
- * ahead of the monotonic clock, and nobody sets it. Its processes do not stand back: on
- * a busy machine they would not read names in time.
+ * the machine has been asleep for an hour; with NAP, it sleeps while names are read. With
+ * WALL_NS, the wall clock is that far ahead of the monotonic clock, and nobody sets it.
+ * Its processes do not stand back: on a busy machine they would not read names in time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -227,6 +227,8 @@ void *__wrap_collect_names(const struct prf *prf, const bool *chosen,
 	/* It is full where a watch is renewed */
 	if (getenv("GAP") && stopped && places > BUCKETS / 2)
 		close(creat(getenv("GAP"), 0600));
+	if (getenv("NAP"))
+		close(creat(getenv("SLEPT"), 0600));
 	if (getenv("SLOW"))
 		sleep(atoi(getenv("SLOW")));
 	return __real_collect_names(prf, chosen, files, functions_only, most,
