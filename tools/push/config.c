@@ -27,7 +27,14 @@
 #define MOST_SECONDS	3600
 #define MOST_MB		(1 << 20)
 
-struct config config = { .every_s = 60, .spool_bytes = SPOOL_MEMORY };
+/* The longest window has the segments of all others */
+#define WINDOW_BYTES	(16 * MB)
+
+struct config config = {
+	.every_s = 60,
+	.spool_bytes = SPOOL_MEMORY,
+	.window_bytes = WINDOW_BYTES,
+};
 
 /* What the options were, until config_finish() knows all of them */
 static struct {

@@ -50,6 +50,7 @@ struct config_label {
  * @password: USER:PASSWORD for basic authentication, or NULL
  * @spool: directory for profiles that have not been sent, or NULL for memory
  * @spool_bytes: bytes that these may have
+ * @window_bytes: memory of ticks with which a window ends before its time
  * @listens: serve profiles and metrics
  * @address: at this address
  */
@@ -65,6 +66,7 @@ struct config {
 	char *password;
 	const char *spool;
 	uint64_t spool_bytes;
+	uint64_t window_bytes;
 	bool listens;
 	struct sockaddr_storage address;
 };

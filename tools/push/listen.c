@@ -214,7 +214,8 @@ static void end_scrape(void *unused, struct MHD_Connection *connection,
 
 static bool is_due(const struct scrape *scrape, uint64_t now_ns)
 {
-	return window_is_due(scrape->window.start.ns, scrape->seconds, now_ns);
+	return window_is_full(&scrape->window) ||
+		window_is_due(scrape->window.start.ns, scrape->seconds, now_ns);
 }
 
 /** listen_wants() - is the table to be read, for a window to begin or to end? */

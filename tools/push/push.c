@@ -319,7 +319,8 @@ static bool is_due(uint64_t now)
 {
 	uint64_t last_ns = config.url ? push.window.start.ns : push.read.ns;
 
-	return window_is_due(last_ns, config.every_s, now);
+	return window_is_full(&push.window) ||
+		window_is_due(last_ns, config.every_s, now);
 }
 
 /* Called once a second. */

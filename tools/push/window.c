@@ -7,6 +7,7 @@
 
 #include "profil/code.h"
 #include "profil/session.h"
+#include "push/config.h"
 #include "push/window.h"
 #include "util/array.h"
 
@@ -61,6 +62,36 @@ bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns)
 	return now_ns + SECOND_NS / 2 >= start_ns + seconds * SECOND_NS;
 }
 
+/** window_is_full() - is a window to end before its time? */
+bool window_is_full(const struct window *window)
+{
+	return window->bytes > config.window_bytes;
+}
+
+static size_t bytes_of_dso(const struct prf_dso *dso)
+{
+	size_t bytes = sizeof(*dso) + dso->nr * sizeof(*dso->buckets), i;
+
+	for (i = 0; i < dso->nr_symbols; i++)
+		bytes += sizeof(*dso->symbols) + strlen(dso->symbols[i].name);
+	return bytes;
+}
+
+/* Memory of a profile's ticks, about */
+static size_t bytes_of(const struct prf *prf)
+{
+	size_t bytes = 0, i, j;
+
+	for (i = 0; i < prf->nr; i++) {
+		const struct prf_exec *exec = &prf->execs[i];
+
+		bytes += sizeof(*exec) + exec->nr_nodes * sizeof(*exec->nodes);
+		for (j = 0; j < exec->nr; j++)
+			bytes += bytes_of_dso(&exec->dsos[j]);
+	}
+	return bytes;
+}
+
 /**
  * window_add() - add a segment to a window that is open, and else do nothing
  * @window: the window
@@ -82,6 +113,7 @@ int window_add(struct window *window, struct segment *segment,
 	window->list = list;
 	list[window->nr++] = segment;
 	segment->users++;
+	window->bytes += bytes_of(&segment->prf);
 	window->end = *now;
 	return 0;
 }

@@ -45,12 +45,14 @@ struct segment {
  * @end: its end so far
  * @nr: number of segments
  * @list: the segments
+ * @bytes: their memory, about
  */
 struct window {
 	struct moment start;
 	struct moment end;
 	size_t nr;
 	struct segment **list;
+	size_t bytes;
 };
 
 struct moment moment_now(void);
@@ -59,6 +61,7 @@ struct segment *segment_new(void);
 void segment_put(struct segment *segment);
 void window_open(struct window *window, const struct moment *now);
 bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns);
+bool window_is_full(const struct window *window);
 int window_add(struct window *window, struct segment *segment,
 	       const struct moment *now);
 void window_close(struct window *window);

@@ -838,6 +838,20 @@ def scrapes_take_nothing_from_pushes():
         assert profile.ticks() >= (seconds - 0.7) * 1000, profile.ticks()
 
 
+def a_scrape_ends_before_its_time():
+    """With what memory has room for; the store gets all ticks nevertheless."""
+    store, port = Receiver(), free_port()
+    with begin(port, "--push=" + store.url, "--every=1",
+               WINDOW_BYTES="8000") as profil:
+        profile = Profile(get(
+            f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=3000"))
+        equal(profil.end(), 0)
+        equal(store.ticks(), profil.counted())
+    assert profile.ticks("inner_function")
+    # One tick each millisecond; it may not begin between two of them
+    assert abs(profile.ticks() - profile.duration / 1e6) < 2000
+
+
 def scrape_until_end(seconds):
     """Return the ticks of a scrape when profil ends after some seconds; 0 if the
     scrape has not begun by then."""
