@@ -212,6 +212,11 @@ static void end_scrape(void *unused, struct MHD_Connection *connection,
 
 /* ---- windows */
 
+static bool is_waiting(const struct scrape *scrape)
+{
+	return scrape->state == SCRAPE_WANTED || scrape->state == SCRAPE_OPEN;
+}
+
 static bool is_due(const struct scrape *scrape, uint64_t now_ns)
 {
 	return window_is_full(&scrape->window) ||
@@ -231,13 +236,13 @@ bool listen_wants(uint64_t now_ns)
 	return false;
 }
 
-/** listen_has_windows() - does anybody want ticks at the moment? */
-bool listen_has_windows(void)
+/** listen_has_scrapes() - does anybody wait for a profile? */
+bool listen_has_scrapes(void)
 {
 	size_t i;
 
 	for (i = 0; i < MOST_SCRAPES; i++)
-		if (scrapes[i].state == SCRAPE_OPEN)
+		if (is_waiting(&scrapes[i]))
 			return true;
 	return false;
 }
@@ -296,9 +301,7 @@ static void end_abandoned(void)
 	size_t i;
 
 	for (i = 0; i < MOST_SCRAPES; i++)
-		if ((scrapes[i].state == SCRAPE_WANTED ||
-		     scrapes[i].state == SCRAPE_OPEN) &&
-		    is_gone(scrapes[i].connection))
+		if (is_waiting(&scrapes[i]) && is_gone(scrapes[i].connection))
 			end(&scrapes[i], -1);
 }
 

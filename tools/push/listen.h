@@ -18,7 +18,7 @@ int listen_descriptor(void);
 int listen_until(int most_ms);
 void listen_work(void);
 bool listen_wants(uint64_t now_ns);
-bool listen_has_windows(void);
+bool listen_has_scrapes(void);
 int listen_add(struct segment *segment, const struct moment *now);
 void listen_refresh(const struct moment *now, bool is_last);
 void listen_close(void);

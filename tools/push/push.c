@@ -29,17 +29,17 @@
 /* Time for the last profile, and for those that wait, in seconds */
 #define LAST_S		10
 
-/* What names may take, and those of the last profile, after a signal */
+/* What names may take */
 static const struct code_limits usual_limits = {
 	.seconds = 60,
 	.question_seconds = 30,
 	.background = true,
-	.until_signal = true,
 };
 
-static const struct code_limits last_limits = {
+/* And if somebody waits: questions that follow a long one have what it leaves */
+static const struct code_limits short_limits = {
 	.seconds = 5,
-	.question_seconds = 5,
+	.question_seconds = 3,
 	.background = true,
 };
 
@@ -147,13 +147,18 @@ failed:
 	return NULL;
 }
 
-/* Name what is in a segment, and add it to all windows. */
+/* Name what is in a segment, and add it to all windows. @is_last: profil is to end */
 static int name_segment(struct session *session, struct segment *segment,
-			const struct code_limits *limits)
+			bool is_last)
 {
-	/* Without a window, only the metrics want the ticks */
-	if (config.url || listen_has_windows()) {
-		segment->files = code_learn(session, &segment->prf, limits);
+	bool scraped = listen_has_scrapes();
+	struct code_limits limits = is_last || scraped ? short_limits :
+							 usual_limits;
+
+	limits.until_signal = !is_last;
+	/* Otherwise, only the metrics want the ticks, and nobody their names */
+	if (config.url || scraped) {
+		segment->files = code_learn(session, &segment->prf, &limits);
 		if (!segment->files)
 			return -1;
 	}
@@ -166,17 +171,17 @@ static int name_segment(struct session *session, struct segment *segment,
 }
 
 static int add_segment(struct session *session, struct segment *segment,
-		       const struct code_limits *limits)
+		       bool is_last)
 {
-	int failed = segment ? name_segment(session, segment, limits) : -1;
+	int failed = segment ? name_segment(session, segment, is_last) : -1;
 
 	segment_put(segment);
 	return failed;
 }
 
-static int collect(struct session *session, const struct code_limits *limits)
+static int collect(struct session *session, bool is_last)
 {
-	return add_segment(session, read_table(session), limits);
+	return add_segment(session, read_table(session), is_last);
 }
 
 /*
@@ -196,7 +201,7 @@ static int renew(struct session *session)
 	backend_end_watches(session);
 	metrics.watches++;
 	failed = session_begin(session, 0);
-	if (add_segment(session, segment, &usual_limits))
+	if (add_segment(session, segment, false))
 		failed = -1;
 	/* What could not be read may be found by other processes */
 	code_forget();
@@ -333,7 +338,7 @@ static int refresh(struct session *session)
 	open_first(session);
 	due = is_due(now);
 	if (due || listen_wants(now)) {
-		failed = collect(session, &usual_limits);
+		failed = collect(session, false);
 		if (!failed && due && config.url)
 			put_profiles();
 		if (!failed)
@@ -369,7 +374,7 @@ static void finish(struct session *session)
 {
 	open_first(session);
 	metrics.lost += backend_stop_watches(session);
-	if (the_watch(session) && collect(session, &last_limits))
+	if (the_watch(session) && collect(session, true))
 		term_warn("%s", strerror(errno));
 	if (config.url)
 		put_profiles();

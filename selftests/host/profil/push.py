@@ -810,8 +810,13 @@ def serves_profiles_of_so_many_seconds():
     port = free_port()
     with begin(port) as profil:
         before = metrics(port)
-        data = get(f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=2")
-        profile = Profile(data)
+
+        def scrape():
+            return Profile(get(
+                f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=2"))
+        profile = scrape()
+        # A busy machine reads names later
+        wait_for(lambda: scrape().ticks("inner_function"))
         equal(profil.end(), 0)
         counted = profil.counted()
     assert 1.4e9 <= profile.duration < 60e9, profile.duration
@@ -819,7 +824,6 @@ def serves_profiles_of_so_many_seconds():
     assert abs(profile.ticks() - profile.duration / 1e6) < 2000
     assert profile.ticks() <= counted
     equal(before["profil_push_ticks_total"], 0)
-    assert profile.ticks("inner_function")
 
 
 def scrapes_take_nothing_from_pushes():
@@ -838,6 +842,20 @@ def scrapes_take_nothing_from_pushes():
         assert profile.ticks() >= (seconds - 0.7) * 1000, profile.ticks()
 
 
+def answers_scrapers_while_names_take_long():
+    """With addresses in their place, as a scraper waits some seconds only."""
+    def is_in_time():
+        port = free_port()
+        with begin(port, SLOW="1000") as profil:
+            begun = time.monotonic()
+            get(f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=1")
+            taken = time.monotonic() - begun
+            profil.end()
+        return taken < 20
+    # A busy machine may need longer, but not each time
+    assert any(is_in_time() for _ in range(5))
+
+
 def a_scrape_ends_before_its_time():
     """With what memory has room for; the store gets all ticks nevertheless."""
     store, port = Receiver(), free_port()
@@ -847,7 +865,6 @@ def a_scrape_ends_before_its_time():
             f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=3000"))
         equal(profil.end(), 0)
         equal(store.ticks(), profil.counted())
-    assert profile.ticks("inner_function")
     # One tick each millisecond; it may not begin between two of them
     assert abs(profile.ticks() - profile.duration / 1e6) < 2000
 
