@@ -50,6 +50,7 @@ enum scrape_state {
  * struct scrape - a request for a profile
  * @state: what has become of it
  * @connection: suspended until it is done
+ * @wanted_ns: when it came, on the monotonic clock
  * @seconds: how long it wants to wait
  * @window: its ticks
  * @fd: the profile, once it is done; -1 if that has failed
@@ -57,6 +58,7 @@ enum scrape_state {
 struct scrape {
 	enum scrape_state state;
 	struct MHD_Connection *connection;
+	uint64_t wanted_ns;
 	uint64_t seconds;
 	struct window window;
 	int fd;
@@ -155,6 +157,7 @@ static enum MHD_Result begin_profile(struct MHD_Connection *connection,
 	*scrape = (struct scrape){
 		.state = SCRAPE_WANTED,
 		.connection = connection,
+		.wanted_ns = now_ns(),
 		.seconds = wanted,
 		.fd = -1,
 	};
@@ -321,7 +324,9 @@ void listen_refresh(const struct moment *now, bool is_last)
 		if (scrape->state == SCRAPE_OPEN &&
 		    (is_last || is_due(scrape, now->ns)))
 			finish(scrape);
-		if (scrape->state != SCRAPE_WANTED)
+		/* It may have come after the table was read, while names were */
+		if (scrape->state != SCRAPE_WANTED ||
+		    (!is_last && scrape->wanted_ns > now->ns))
 			continue;
 		window_open(&scrape->window, now);
 		scrape->state = SCRAPE_OPEN;

@@ -842,6 +842,20 @@ def scrapes_take_nothing_from_pushes():
         assert profile.ticks() >= (seconds - 0.7) * 1000, profile.ticks()
 
 
+def scrapes_begin_when_they_come():
+    """Not before, at the reading whose names are being read."""
+    store, port = Receiver(), free_port()
+    with begin(port, "--push=" + store.url, "--every=1", SLOW="10",
+               WALL_NS=WALL_NS) as profil:
+        # The first reading, after a second, has been for some time
+        time.sleep(4)
+        came = time.monotonic_ns() + int(WALL_NS)
+        profile = Profile(get(
+            f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=1"))
+        profil.end()
+    assert profile.time > came - 1e9, (profile.time, came)
+
+
 def answers_scrapers_while_names_take_long():
     """With addresses in their place, as a scraper waits some seconds only."""
     def is_in_time():
