@@ -8,10 +8,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +35,10 @@
 /* Seconds that a client may be silent, and that it has at the end */
 #define PATIENCE_S	30
 #define LAST_S		5
+
+/* Then it is asked whether it is there: so many times, each so many seconds */
+#define QUESTIONS	3
+#define QUESTION_S	10
 
 #define PROFILE_TYPE	"application/octet-stream"
 #define METRICS_TYPE	"text/plain; version=0.0.4; charset=utf-8"
@@ -368,6 +374,31 @@ void listen_work(void)
 	MHD_run(server);
 }
 
+/*
+ * Of a client that is cut off, nothing says that it is gone. Connections have these
+ * options of the socket that they come to.
+ */
+static void keep_alive(void)
+{
+	static const struct {
+		int level;
+		int name;
+		int value;
+	} options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, true },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, PATIENCE_S },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, QUESTION_S },
+		{ IPPROTO_TCP, TCP_KEEPCNT, QUESTIONS },
+	};
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(server, MHD_DAEMON_INFO_LISTEN_FD);
+	size_t i;
+
+	for (i = 0; info && i < sizeof(options) / sizeof(*options); i++)
+		setsockopt(info->listen_fd, options[i].level, options[i].name,
+			   &options[i].value, sizeof(options[i].value));
+}
+
 /** listen_open() - begin to serve; returns 0, or -1 after reporting the error */
 int listen_open(void)
 {
@@ -386,8 +417,10 @@ int listen_open(void)
 				  (unsigned int)PATIENCE_S,
 				  MHD_OPTION_NOTIFY_COMPLETED, end_scrape, NULL,
 				  MHD_OPTION_END);
-	if (server)
+	if (server) {
+		keep_alive();
 		return 0;
+	}
 	term_warn("cannot listen: %s", strerror(errno ?: EADDRINUSE));
 	return -1;
 }

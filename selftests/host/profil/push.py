@@ -32,6 +32,7 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 DIR = os.path.abspath(sys.argv[1])
 PUSHED = os.path.join(DIR, "pushed")
 NOBODY = 65534
+TCP_REPAIR = 19
 
 # How far a wall clock that nobody sets is ahead of the monotonic clock, in nanoseconds
 WALL_NS = str(time.time_ns() - time.monotonic_ns())
@@ -949,8 +950,8 @@ def limits_scrapes():
     equal([error.code for error in failed], [503])
 
 
-def gone_scrapers_leave_their_places():
-    """The server notices that they do not wait any more."""
+def leave_places(leave):
+    """Have scrapers take all places, and leave; wait until one has a place again."""
     port = free_port()
     url = f"http://127.0.0.1:{port}/debug/pprof/profile?seconds="
 
@@ -969,9 +970,26 @@ def gone_scrapers_leave_their_places():
                             b"Host: here\r\n\r\n")
         wait_for(lambda: status() == 503)
         for scraper in scrapers:
-            scraper.close()
-        wait_for(lambda: status() == 200)
+            leave(scraper)
+        wait_for(lambda: status() == 200 or time.sleep(1))
         equal(profil.end(), 0)
+
+
+def gone_scrapers_leave_their_places():
+    """The server notices that they do not wait any more."""
+    leave_places(lambda scraper: scraper.close())
+
+
+def scrapers_that_are_cut_off_leave_their_places():
+    """Nothing comes from them, not even that they have gone."""
+    def vanish(scraper):
+        try:
+            # What is closed then says nothing to the other end
+            scraper.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
+        except OSError as error:
+            raise Skip("needs CAP_NET_ADMIN and TCP_REPAIR") from error
+        scraper.close()
+    leave_places(vanish)
 
 
 def scrapes_while_it_ends():
@@ -1152,8 +1170,8 @@ def main():
 
 
 NO_TESTS = ("misuse", "free_port", "begin", "spool", "system_calls",
-            "scrape_until_end", "scrapes_while_it_ends", "wait_for_name",
-            "replace_a_library", "run", "main")
+            "scrape_until_end", "scrapes_while_it_ends", "leave_places",
+            "wait_for_name", "replace_a_library", "run", "main")
 
 if not os.path.exists(PUSHED):
     print("1..0 # SKIP no libcurl4-openssl-dev or libmicrohttpd-dev")
