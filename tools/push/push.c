@@ -304,6 +304,7 @@ static void put_profiles(void)
 		put_profile(ENCODE_ALL, config.service);
 	else
 		put_split();
+	spool_sync();
 	window_close(&push.window);
 	window_open(&push.window, &push.read);
 }

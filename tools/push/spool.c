@@ -317,9 +317,6 @@ static bool write_file(const struct spooled *profile)
 		!fdatasync(fd) && !renameat(directory, NEW, directory, name);
 	if (fd >= 0)
 		close(fd);
-	/* Not every file system can do that */
-	if (done)
-		fdatasync(directory);
 	return done;
 }
 
@@ -341,8 +338,15 @@ static void commit(struct spooled *profile)
 	unlinkat(directory, NEW, 0);
 }
 
+/** spool_sync() - have the names of files on the disk; not every file system can */
+void spool_sync(void)
+{
+	if (directory >= 0)
+		fdatasync(directory);
+}
+
 /**
- * spool_add() - end a profile, which is then the last one
+ * spool_add() - end a profile, which is then the last one; then spool_sync()
  * @fd: of spool_new()
  * @profile: its ticks, times and service
  */
@@ -413,6 +417,7 @@ size_t spool_settle(void)
 		else
 			spool.memory -= profile->bytes;
 	}
+	spool_sync();
 	return left;
 }
 

@@ -68,6 +68,7 @@ extern struct spool spool;
 int spool_open(void);
 int spool_new(void);
 void spool_add(int fd, const struct spooled *profile);
+void spool_sync(void);
 void spool_drop(uint64_t ticks);
 char *spool_read(const struct spooled *profile, size_t *size);
 size_t spool_settle(void);

@@ -660,6 +660,20 @@ def keeps_profiles_when_killed():
         equal(store.problems, [])
 
 
+def syncs_the_spool_once_for_all_services():
+    """Each file needs that, and then the directory."""
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        directory, syncs = (os.path.join(room, name)
+                            for name in ("spool", "syncs"))
+        with Profil(f"--push=http://127.0.0.1:{free_port()}", "--every=1",
+                    "--split=comm", "--spool=" + directory,
+                    SYNCS=syncs) as profil:
+            wait_for(lambda: len(spool(directory)) >= 8)
+            equal(profil.end(), 0)
+        files = len(spool(directory))
+        assert files <= os.path.getsize(syncs) < 2 * files, files
+
+
 def drops_the_oldest_when_the_spool_is_full():
     """The rest is sent, and the number with it."""
     address, port = free_port(), free_port()

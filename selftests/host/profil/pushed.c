@@ -4,17 +4,17 @@
  *
  * It is the whole command, without the module: each millisecond brings a tick,
  * in one of two programs. The environment variable COUNTED names a file that has
- * the number of all ticks so far, as a 64-bit number. SPOOL_BYTES makes the spool
- * smaller than the options can, and WINDOW_BYTES the windows. With POISON, /bin/sh has
- * ticks, too, and no process survives reading it; with POISON_WHILE, none survives
- * reading this program while a file of that name is there. With SLOW, reading names takes
- * that many seconds. With LIBRARY, the library of that path, which may be replaced, has
- * ticks at 0x1010; with MADE, code of this process; with NESTED, a function around
- * another one. With SWAP, the file of that path takes the place of this program. While
- * there is a file SLEPT, the machine has been asleep for an hour; with NAP, it sleeps
- * while names are read. With WALL_NS, the wall clock is that far ahead of the monotonic
- * clock, and nobody sets it. Its processes do not stand back: on a busy machine they would
- * not read names in time.
+ * the number of all ticks so far, as a 64-bit number, and SYNCS one that has a byte for
+ * each fdatasync(2). SPOOL_BYTES makes the spool smaller than the options can, and
+ * WINDOW_BYTES the windows. With POISON, /bin/sh has ticks, too, and no process survives
+ * reading it; with POISON_WHILE, none survives reading this program while a file of that
+ * name is there. With SLOW, reading names takes that many seconds. With LIBRARY, the
+ * library of that path, which may be replaced, has ticks at 0x1010; with MADE, code of
+ * this process; with NESTED, a function around another one. With SWAP, the file of that
+ * path takes the place of this program. While there is a file SLEPT, the machine has been
+ * asleep for an hour; with NAP, it sleeps while names are read. With WALL_NS, the wall
+ * clock is that far ahead of the monotonic clock, and nobody sets it. Its processes do
+ * not stand back: on a busy machine they would not read names in time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -196,6 +197,19 @@ int __wrap_setpriority(int which, id_t who, int value)
 {
 	(void)value;
 	return __real_setpriority(which, who, 0);
+}
+
+int fdatasync(int fd)
+{
+	int log = getenv("SYNCS") ? open(getenv("SYNCS"), O_WRONLY | O_CREAT |
+					 O_APPEND | O_CLOEXEC, 0600) : -1;
+
+	if (log >= 0) {
+		if (write(log, "", 1) != 1)
+			abort();
+		close(log);
+	}
+	return syscall(SYS_fdatasync, fd);
 }
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
