@@ -63,7 +63,7 @@ const char *const http_outcomes[HTTP_OUTCOMES] = {
  * @answer_size: bytes of it
  * @next_ns: the next request is not sent before
  * @pause_s: pause after the next failure, in seconds
- * @failures: answers in a row that the store cannot take the profile
+ * @failures: failures in a row of the profile, and not of the connection
  * @passed_over: number of a profile that had too many of these, or 0
  * @doubted: the last one that was, which is passed over at the next failure
  * @said: last failure that was reported, an HTTP status or NO_STATUS; or 0
@@ -361,11 +361,13 @@ static void rejected(long status)
 
 static void failed(long status, CURLcode error)
 {
-	curl_off_t asked_s = 0;
+	curl_off_t asked_s = 0, sent = 0;
 
-	/* It may be the profile that the store cannot take */
-	if (status >= 500 && (++http.failures >= MOST_FAILURES ||
-			      http.sent.number == http.doubted)) {
+	curl_easy_getinfo(http.easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+	/* The store may be unable to take the profile, with an answer or without */
+	if ((status >= 500 || (!status && sent)) &&
+	    (++http.failures >= MOST_FAILURES ||
+	     http.sent.number == http.doubted)) {
 		http.passed_over = http.sent.number;
 		http.doubted = http.sent.number;
 	}

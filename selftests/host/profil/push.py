@@ -487,14 +487,26 @@ def sends_again_after_503():
         equal(profil.said.count("accepts profiles again"), 1)
 
 
-def one_profile_does_not_hold_up_others():
-    """The store fails to take the first one, each time."""
+def pass_over(poison_is, message):
+    """Have a store fail to take the first profile, each time; check that it gets
+    others, and what profil says."""
     store = Receiver("poison")
+    store.poison_is = poison_is
     with Profil(f"--push={store.url}/v1/pprof", "--every=1") as profil:
         wait_for(lambda: len(store.received) >= 3)
         equal(profil.end(), 0)
-        equal(profil.said.count("HTTP status 500"), 1)
+        equal(profil.said.count(message), 1)
         assert "1 profiles could not be sent" in profil.said, profil.said
+
+
+def one_profile_does_not_hold_up_others():
+    """The store says that it has failed."""
+    pass_over(500, "HTTP status 500")
+
+
+def one_profile_that_gets_no_answer_does_not_hold_up_others():
+    """The store cuts the connection."""
+    pass_over("cut", "trying again")
 
 
 def heeds_retry_after():
@@ -1185,7 +1197,7 @@ def main():
 
 NO_TESTS = ("misuse", "free_port", "begin", "spool", "system_calls",
             "scrape_until_end", "scrapes_while_it_ends", "leave_places",
-            "wait_for_name", "replace_a_library", "run", "main")
+            "wait_for_name", "replace_a_library", "pass_over", "run", "main")
 
 if not os.path.exists(PUSHED):
     print("1..0 # SKIP no libcurl4-openssl-dev or libmicrohttpd-dev")

@@ -187,8 +187,8 @@ class Received:
 
 class Receiver:
     """A store. Each of faults is how it treats the next request, in turn: a
-    status, "cut", "silent", "slow" or "poison", which it fails to take each time;
-    after the last one it accepts all."""
+    status, "cut", "silent", "slow" or "poison", which it treats as poison_is each
+    time; after the last one it accepts all."""
 
     def __init__(self, *faults, address="127.0.0.1", port=0):
         self.faults = list(faults)
@@ -196,7 +196,7 @@ class Receiver:
         self.tried = []  # when each request came
         self.lock = threading.Lock()
         self.retry_after = None
-        self.poison = None
+        self.poison, self.poison_is = None, 500
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -228,6 +228,10 @@ class Receiver:
         with self.lock:
             self.tried.append(time.monotonic())
             fault = self.faults.pop(0) if self.faults else None
+        if fault == "poison":
+            self.poison = body
+        if body == self.poison:
+            fault = self.poison_is
         if fault == "cut":
             request.connection.shutdown(socket.SHUT_RDWR)
             request.close_connection = True
@@ -238,10 +242,6 @@ class Receiver:
         if fault == "slow":
             time.sleep(2)
             fault = None
-        if fault == "poison":
-            self.poison = body
-        if body == self.poison:
-            fault = 500
         self.answer(request, fault, body)
 
     def answer(self, request, status, body):
