@@ -229,10 +229,10 @@ static void put_profile(const char *key, const char *service)
 		.window = &push.window,
 		.key = key,
 		.labelled = config.protocol == CONFIG_PPROF,
-		.service = service,
 	};
 	size_t length = strlen(service);
 	int fd = spool_new();
+	char *newline;
 
 	if (push.dropped != spool.dropped) {
 		say_dropped(dropped, sizeof(dropped));
@@ -242,6 +242,10 @@ static void put_profile(const char *key, const char *service)
 	if (length >= sizeof(profile.service))
 		service += length - sizeof(profile.service) + 1;
 	strcpy(profile.service, service);
+	/* In a file of the spool, a newline ends it; no store gets one */
+	while ((newline = strchr(profile.service, '\n')))
+		*newline = '_';
+	encode.service = profile.service;
 	if (fd < 0 || encode_window(&encode, fd, &profile.ticks)) {
 		term_warn("cannot make a profile: %s", strerror(errno));
 		spool_drop(profile.ticks);

@@ -152,12 +152,12 @@ static int read_head(int fd, struct spooled *profile)
 	if (!end)
 		return -1;
 	*end = '\0';
-	if (sscanf(head, MAGIC " %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %n",
+	if (sscanf(head, MAGIC " %d %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
 		   &version, &profile->from_ns, &profile->until_ns,
 		   &profile->ticks, &at) < 4 || version != VERSION_1 ||
-	    !at || strlen(head + at) >= sizeof(profile->service))
+	    head[at] != ' ' || strlen(head + at + 1) >= sizeof(profile->service))
 		return -1;
-	strcpy(profile->service, head + at);
+	strcpy(profile->service, head + at + 1);
 	return 0;
 }
 

@@ -45,11 +45,11 @@ class Skip(Exception):
 class Profil:
     """A running profil."""
 
-    def __init__(self, *options, **environment):
+    def __init__(self, *options, program=PUSHED, **environment):
         self.dir = tempfile.mkdtemp(prefix="push-", dir=DIR)
         self.counted_path = os.path.join(self.dir, "counted")
         self.process = subprocess.Popen(
-            [PUSHED, "--all", *options], stderr=subprocess.PIPE, text=True,
+            [program, "--all", *options], stderr=subprocess.PIPE, text=True,
             env={**os.environ, "COUNTED": self.counted_path, **environment})
         self.said = None
 
@@ -194,11 +194,10 @@ def a_replaced_program_keeps_its_name():
         program, new = (os.path.join(room, name) for name in ("pushed", "new"))
         shutil.copy(PUSHED, program)
         shutil.copy(PUSHED, new)
-        with subprocess.Popen([program, "--all", "--push=" + store.url, "--every=1"],
-                              env={**os.environ, "SWAP": new}) as profil:
+        with Profil("--push=" + store.url, "--every=1", program=program,
+                    SWAP=new) as profil:
             wait_for(lambda: store.received)
-            profil.terminate()
-            equal(profil.wait(PATIENCE), 0)
+            equal(profil.end(), 0)
         assert not os.path.exists(new)
     equal({labels["comm"] for _, _, labels in store.received[0].profile.samples},
           {"pushed", "sh"})
@@ -654,6 +653,25 @@ def keeps_profiles_over_a_restart():
             equal(store.ticks(), counted + profil.counted())
         times = [one.profile.time for one in store.received]
         equal(times, sorted(times))
+
+
+def keeps_names_over_a_restart():
+    """A program may have any."""
+    port = free_port()
+    options = (f"--push=http://127.0.0.1:{port}", "--every=1", "--split=comm")
+    with tempfile.TemporaryDirectory(dir=DIR) as room:
+        program, directory = (os.path.join(room, name)
+                              for name in (" a\nb", "spool"))
+        shutil.copy(PUSHED, program)
+        with Profil(*options, "--spool=" + directory, program=program) as profil:
+            wait_for(lambda: len(spool(directory)) >= 2)
+            equal(profil.end(), 0)
+        store = Receiver(port=port)
+        with Profil(*options, "--spool=" + directory) as profil:
+            wait_for(lambda: not spool(directory) and store.received)
+            equal(profil.end(), 0)
+    equal({one.labels()[0] for one in store.received} - {"pushed", "sh"},
+          {" a_b"})
 
 
 def keeps_profiles_when_killed():
