@@ -660,14 +660,23 @@ double sum_weight(const struct sum *sum)
 
 /**
  * sum_scaled() - CPU time as a number of ticks of the mean period
+ * @sum: the sum
+ * @ns: CPU time of an item
+ * @rest: 0 at first; keeps what rounding leaves for the next item
  *
- * For formats that have one number for each function. It is the number of ticks
- * if all files have the same period.
+ * For formats that have one number for each item. It is the number of ticks if
+ * all files have the same period. Else, numbers rounded one by one would add up
+ * to another time than that of all items.
  */
-uint64_t sum_scaled(const struct sum *sum, double ns)
+uint64_t sum_scaled(const struct sum *sum, double ns, double *rest)
 {
-	return sum->placed_ns > 0 ?
-		llround(ns / sum->placed_ns * sum->placed) : 0;
+	double exact = *rest, whole;
+
+	if (sum->placed_ns > 0)
+		exact += ns / sum->placed_ns * sum->placed;
+	whole = fmax(floor(exact + 0.5), 0);
+	*rest = exact - whole;
+	return whole;
 }
 
 /** sum_percent() - share of the CPU time of all ticks placed, in percent */

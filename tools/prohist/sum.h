@@ -241,7 +241,7 @@ const struct sum_dso *sum_dso(const struct sum *sum,
 const struct sum_dso *sum_whole(const struct sum *sum, enum sum_class class);
 double sum_untimed(const struct sum *sum);
 double sum_weight(const struct sum *sum);
-uint64_t sum_scaled(const struct sum *sum, double ns);
+uint64_t sum_scaled(const struct sum *sum, double ns, double *rest);
 bool sum_adds_up(const struct sum *sum);
 const char *sum_meaning(const struct sum *sum,
 			const struct prf_outcome *outcome);

@@ -152,6 +152,29 @@ check 'lines without ticks, and two calls in a line' diff <(twice) - <<- 'END'
 	  3: 0
 END
 
+# in_each PERIOD TICKS: describes a profile with ticks in each of the instructions
+in_each()
+{
+	printf 'run %d x\nimage 1 0 0 0 0 %s\n' "$1" "$sampled"
+	printf 'object 1 555555555000 %x %x 1 %s %s\n' "$pgoff" "$size" \
+		"$build_id" "$sampled"
+	while read -r address _; do
+		printf 'bucket %08x %d\n' $((16#$address - vaddr)) "$2"
+	done
+}
+# Each instruction of outer has less than half a tick of the mean period
+small()
+{
+	examine "$sampled"
+	instructions outer | in_each 250000 1 | "$dir/compose" "$dir/small.prf"
+	instructions total | head -n 1 |
+		in_each 1000000 "$(instructions outer | wc -l)" |
+		"$dir/compose" "$dir/large.prf"
+	"$prohist" --format=autofdo "$dir/small.prf" "$dir/large.prf" \
+		> "$dir/small.prof" && has "$dir/small.prof" '^outer:[1-9]'
+}
+check 'a function with little in each instruction is not cold' small
+
 # Functions whose names begin with something else, and odd names that do not
 odd()
 {

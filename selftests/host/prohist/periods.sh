@@ -88,6 +88,33 @@ pprof()
 }
 check 'pprof' has <(pprof) '^ *1000000000ns 50\.00% .* alpha'
 
+# Of items with less than half a tick of the mean period, which is 0.625 s
+{
+	printf 'run 250000000 small\nimage 1 0 0 0 0 /bin/small\n'
+	mapfile -t places < <(printf 'main+%d\n1\n' {0..19})
+	object 1 555555555000 "$known" "${places[@]}"
+	printf 'object 2 7f0000000000 0 1000 1 - /gone/small\n'
+	printf 'bucket %x 1\n' {0..19}
+} | "$dir/compose" "$dir/small.prf"
+period 1000000000 alpha 40 | "$dir/compose" "$dir/large.prf"
+# total FORMAT: prints the sum of the numbers at the ends of lines
+total()
+{
+	"$prohist" --format="$1" "$dir/small.prf" "$dir/large.prf" \
+		2> /dev/null | awk '{ sum += $NF } END { print sum }'
+}
+check 'the sum of folded lines' test "$(total folded)" = 80
+check 'that of lines for bolt, of one DSO' test "$(total bolt)" = 72
+"$prohist" --format=gmon --output="$dir/p.gmon" "$dir/small.prf" \
+	"$dir/large.prf" 2> /dev/null
+seconds()
+{
+	gprof -bp "$known" "$dir/p.gmon" |
+		awk '/^ *[0-9.]+ +[0-9]/ { sum += $3 } END { print sum }'
+}
+# 1.6 ticks in a second are 2 in gmon.out
+check 'and that of gmon' test "$(seconds)" = 36
+
 # One side with two periods, the other with one
 period 100000 alpha 5000 > "$dir/p"
 object 2 7f0000000000 "$known" beta 5000 | sed 's/^object 2/object 1/' >> "$dir/p"

@@ -215,13 +215,17 @@ static uint64_t add_buckets(struct node *program, const struct sum *sum,
 			    const struct sum_dso *dso)
 {
 	uint64_t without = 0;
+	double rest = 0;
 	size_t i;
 
 	for (i = 0; i < dso->nr_buckets; i++) {
 		const struct sum_bucket *bucket = &dso->buckets[i];
+		double next = rest;
 
-		if (!add(program, &dso->symbols, bucket->address,
-			 sum_scaled(sum, bucket->ns)))
+		if (add(program, &dso->symbols, bucket->address,
+			sum_scaled(sum, bucket->ns, &next)))
+			rest = next;
+		else
 			without += bucket->ticks;
 	}
 	return without;

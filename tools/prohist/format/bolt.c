@@ -33,6 +33,7 @@ static uint64_t put_buckets(const struct sum *sum, const struct sum_dso *dso)
 {
 	struct linkage linkage = {};
 	uint64_t without = 0;
+	double rest = 0;
 	size_t i;
 
 	for (i = 0; i < dso->nr_buckets; i++) {
@@ -49,7 +50,7 @@ static uint64_t put_buckets(const struct sum *sum, const struct sum_dso *dso)
 		put_name(&linkage);
 		printf(" %" PRIx64 " %" PRIu64 "\n",
 		       bucket->address - linkage.start,
-		       sum_scaled(sum, bucket->ns));
+		       sum_scaled(sum, bucket->ns, &rest));
 	}
 	return without;
 }

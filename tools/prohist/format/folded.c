@@ -79,6 +79,7 @@ static void print_chains(const struct report *report)
 {
 	uint32_t node = 0;
 	struct tree tree;
+	double rest = 0;
 	char **names;
 	size_t i;
 
@@ -89,7 +90,7 @@ static void print_chains(const struct report *report)
 			continue;
 		print_chain(&tree, node, names);
 		printf(" %" PRIu64 "\n",
-		       sum_scaled(report->sum, tree.nodes[node].ns));
+		       sum_scaled(report->sum, tree.nodes[node].ns, &rest));
 	}
 	for (i = 0; i < tree.nr_functions; i++)
 		free(names[i]);
@@ -99,6 +100,7 @@ static void print_chains(const struct report *report)
 
 static void print_functions(const struct sum *sum)
 {
+	double rest = 0;
 	size_t i;
 
 	for (i = 0; i < sum->nr_functions; i++) {
@@ -118,7 +120,7 @@ static void print_functions(const struct sum *sum)
 			putchar(';');
 			print_frame(inlines->list[j - 1].name);
 		}
-		printf(" %" PRIu64 "\n", sum_scaled(sum, function->ns));
+		printf(" %" PRIu64 "\n", sum_scaled(sum, function->ns, &rest));
 	}
 }
 

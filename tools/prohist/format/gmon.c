@@ -31,6 +31,7 @@
  * @sum: all ticks
  * @rate: ticks per second
  * @cut: ticks beyond gprof's maximum
+ * @rest: what is left of a tick, for the next bucket
  * @address: start of the piece
  * @bins: ticks of the piece, not written yet
  */
@@ -38,6 +39,7 @@ struct out {
 	const struct sum *sum;
 	uint32_t rate;
 	uint64_t cut;
+	double rest;
 	uint64_t address;
 	uint64_t bins[BINS];
 };
@@ -101,7 +103,7 @@ static void put_piece(struct out *out)
 static void add_bucket(struct out *out, const struct sum_bucket *bucket)
 {
 	uint64_t *bin = &out->bins[bucket->address % PIECE / BIN];
-	uint64_t ticks = sum_scaled(out->sum, bucket->ns);
+	uint64_t ticks = sum_scaled(out->sum, bucket->ns, &out->rest);
 
 	if (ticks > MOST - *bin) {
 		out->cut += ticks - (MOST - *bin);
