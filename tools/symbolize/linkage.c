@@ -1,56 +1,121 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * linkage.c - find symbols as the linker knows them
+ *
+ * Local symbols are sorted once: a large program has many, and ticks in many.
  */
 #include <elfutils/libdwfl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbolize/linkage.h"
+#include "symbolize/symtab.h"
 
-/* Number of local symbols of the name, up to the address. */
-static unsigned int rank(Dwfl_Module *module, const char *name,
-			 GElf_Addr address)
+struct local {
+	const char *name;
+	GElf_Addr start;
+	int index;
+};
+
+static int by_name(const void *a, const void *b)
 {
-	int nr = dwfl_module_getsymtab(module);
-	unsigned int found = 0;
+	const struct local *l = a, *m = b;
+	int order = strcmp(l->name, m->name);
+
+	if (!order)
+		order = (l->start > m->start) - (l->start < m->start);
+	return order ?: l->index - m->index;
+}
+
+/* List the local symbols among the first @nr symbols; returns their number. */
+static size_t list_locals(Dwfl_Module *module, struct local *list, int nr)
+{
+	size_t found = 0;
+	GElf_Sym sym;
 	int i;
 
 	for (i = 1; i < nr; i++) {
-		GElf_Addr start;
-		GElf_Sym sym;
-		const char *other = dwfl_module_getsym_info(module, i, &sym,
-							    &start, NULL, NULL,
-							    NULL);
+		struct local *local = &list[found];
 
-		found += other && GELF_ST_BIND(sym.st_info) == STB_LOCAL &&
-			 start <= address && !strcmp(other, name);
+		local->index = i;
+		local->name = dwfl_module_getsym_info(module, i, &sym,
+						      &local->start, NULL,
+						      NULL, NULL);
+		found += local->name && GELF_ST_BIND(sym.st_info) == STB_LOCAL;
 	}
 	return found;
 }
 
+static void number(unsigned int *ranks, struct local *list, size_t nr)
+{
+	unsigned int rank = 0;
+	size_t i;
+
+	qsort(list, nr, sizeof(*list), by_name);
+	for (i = 0; i < nr; i++) {
+		if (i && strcmp(list[i - 1].name, list[i].name))
+			rank = 0;
+		ranks[list[i].index] = ++rank;
+	}
+}
+
 /**
- * linkage_find() - find the symbol that contains an address
+ * linkages_read() - read the symbols of a DSO
+ * @linkages: receives them, for linkages_free()
  * @symbols: symbols of the DSO; symbols_have_file() must be true
+ *
+ * Return: 0, or -1 if out of memory.
+ */
+int linkages_read(struct linkages *linkages, const struct symbols *symbols)
+{
+	int nr = dwfl_module_getsymtab(symbols->module);
+	struct local *list;
+
+	if (nr < 0)
+		nr = 0;
+	list = calloc(nr + 1, sizeof(*list));
+	linkages->symbols = symbols;
+	linkages->ranks = calloc(nr + 1, sizeof(*linkages->ranks));
+	if (list && linkages->ranks && !symtab_read(symbols->symtab)) {
+		number(linkages->ranks, list,
+		       list_locals(symbols->module, list, nr));
+		free(list);
+		return 0;
+	}
+	free(list);
+	free(linkages->ranks);
+	return -1;
+}
+
+/**
+ * linkages_find() - find the symbol that contains an address
+ * @linkages: symbols of the DSO
  * @address: link-time address
  * @linkage: receives the symbol
  *
  * Return: whether there is one.
  */
-bool linkage_find(const struct symbols *symbols, uint64_t address,
-		  struct linkage *linkage)
+bool linkages_find(const struct linkages *linkages, uint64_t address,
+		   struct linkage *linkage)
 {
-	GElf_Addr bias;
-	GElf_Off offset;
+	const struct symbols *symbols = linkages->symbols;
+	const struct symtab_entry *entry;
+	uint64_t until;
 	GElf_Sym sym;
+	int index;
 
-	dwfl_module_getelf(symbols->module, &bias);
-	linkage->name = dwfl_module_addrinfo(symbols->module, address + bias,
-					     &offset, &sym, NULL, NULL, NULL);
-	if (!linkage->name || offset >= sym.st_size)
+	entry = symtab_find(symbols->symtab, address, &linkage->start,
+			    &linkage->end, &until);
+	if (!entry)
 		return false;
-	linkage->start = address - offset;
-	linkage->end = linkage->start + sym.st_size;
-	linkage->rank = GELF_ST_BIND(sym.st_info) == STB_LOCAL ?
-		rank(symbols->module, linkage->name, linkage->start + bias) : 0;
-	return true;
+	index = symtab_index(entry);
+	linkage->name = dwfl_module_getsym(symbols->module, index, &sym, NULL);
+	linkage->rank = linkages->ranks[index];
+	return linkage->name;
+}
+
+/** linkages_free() - free the symbols */
+void linkages_free(struct linkages *linkages)
+{
+	free(linkages->ranks);
 }

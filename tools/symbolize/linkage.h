@@ -8,6 +8,16 @@
 #include "symbolize/symbols.h"
 
 /**
+ * struct linkages - the symbols of a DSO
+ * @symbols: symbols of the DSO
+ * @ranks: by index of a symbol, its rank, see &struct linkage
+ */
+struct linkages {
+	const struct symbols *symbols;
+	unsigned int *ranks;
+};
+
+/**
  * struct linkage - a symbol
  * @name: its name, not demangled; valid until symbols_close()
  * @start: first link-time address
@@ -22,7 +32,9 @@ struct linkage {
 	unsigned int rank;
 };
 
-bool linkage_find(const struct symbols *symbols, uint64_t address,
-		  struct linkage *linkage);
+int linkages_read(struct linkages *linkages, const struct symbols *symbols);
+bool linkages_find(const struct linkages *linkages, uint64_t address,
+		   struct linkage *linkage);
+void linkages_free(struct linkages *linkages);
 
 #endif /* LINKAGE_H */

@@ -262,6 +262,12 @@ struct symtab_entry *symtab_label(const struct symtab *symtab, uint64_t address,
 	return best;
 }
 
+/** symtab_index() - index of a symbol in libdwfl's table */
+int symtab_index(const struct symtab_entry *entry)
+{
+	return entry->index;
+}
+
 /**
  * symtab_name() - demangled name of a symbol, which has many addresses
  *

@@ -18,6 +18,7 @@ struct symtab_entry *symtab_find(const struct symtab *symtab, uint64_t address,
 struct symtab_entry *symtab_label(const struct symtab *symtab, uint64_t address,
 				  uint64_t first, uint64_t *start,
 				  uint64_t *end);
+int symtab_index(const struct symtab_entry *entry);
 const char *symtab_name(const struct symtab *symtab,
 			struct symtab_entry *entry);
 void symtab_clip(const struct symtab *symtab, uint64_t address,

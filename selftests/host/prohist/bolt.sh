@@ -69,6 +69,37 @@ check 'local symbols and odd names' odd
 check 'ticks that no line can express' has "$dir/odd.said" \
 	': 14 ticks are missing: they are in code without symbols, or in functions'
 
+# A large program: as many local functions with ticks as would take minutes if each
+# were looked for among all of them
+large()
+{
+	local first i nr=50000
+
+	for ((i = 0; i < nr; i++)); do
+		printf '.type f%d, @function\nf%d:\n.skip 16\n.size f%d, 16\n' \
+			"$i" "$i" "$i"
+	done > "$dir/large.s"
+	gcc -shared -nostdlib -Wl,--build-id -o "$dir/liblarge.so" \
+		"$dir/large.s" || return
+	examine "$dir/liblarge.so"
+	first=$((16#$(offset "$dir/liblarge.so" f0)))
+	{
+		printf 'run 1000000 large\nimage 1 0 0 0 0 %s\n' \
+			"$dir/liblarge.so"
+		printf 'object 1 7f0000001000 %x %x 1 %s %s\n' "$pgoff" "$size" \
+			"$build_id" "$dir/liblarge.so"
+		for ((i = 0; i < nr; i++)); do
+			printf 'bucket %x 7\n' $((first + 16 * i))
+		done
+	} | "$dir/compose" "$dir/large.prf"
+	# Of CPU time
+	(ulimit -t 30; exec "$prohist" --format=bolt "$dir/large.prf") \
+		> "$dir/large.fdata" || return
+	diff <(tail -n +2 "$dir/large.fdata") \
+		<(seq -f '1 f%g/1 0 7' 0 $((nr - 1)))
+}
+check 'many symbols with ticks' large
+
 run_again 1000000 | sed 's/\(object .* \)1 \([0-9a-f]\{40\}\)/\14 \2/' |
 	"$dir/compose" "$dir/coarse.prf"
 check 'buckets of several bytes' has \

@@ -6,6 +6,7 @@
  * with symbol, offset in it, and ticks for each bucket. llvm-bolt numbers local
  * symbols of the same name by address.
  */
+#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,16 +32,19 @@ static void put_name(const struct linkage *linkage)
 /* Returns the ticks that no line can express. */
 static uint64_t put_buckets(const struct sum *sum, const struct sum_dso *dso)
 {
+	struct linkages linkages;
 	struct linkage linkage = {};
 	uint64_t without = 0;
 	double rest = 0;
 	size_t i;
 
+	if (linkages_read(&linkages, &dso->symbols))
+		err(2, NULL);
 	for (i = 0; i < dso->nr_buckets; i++) {
 		const struct sum_bucket *bucket = &dso->buckets[i];
 
 		if (bucket->address >= linkage.end &&
-		    !linkage_find(&dso->symbols, bucket->address, &linkage))
+		    !linkages_find(&linkages, bucket->address, &linkage))
 			linkage = (struct linkage){};
 		if (!linkage.name || !utf8_is_text(linkage.name)) {
 			without += bucket->ticks;
@@ -52,6 +56,7 @@ static uint64_t put_buckets(const struct sum *sum, const struct sum_dso *dso)
 		       bucket->address - linkage.start,
 		       sum_scaled(sum, bucket->ns, &rest));
 	}
+	linkages_free(&linkages);
 	return without;
 }
 
