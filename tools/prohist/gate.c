@@ -20,7 +20,10 @@
  * the threshold, divided by the standard error that it has if the growth equals
  * the threshold, with both shares as likely as possible. Unlike an error
  * computed from the ticks themselves this is right for a part with few ticks or
- * none. Half a tick is taken off the distance (continuity correction).
+ * none. Half a tick, of the side with fewer of them, is taken off the distance
+ * (continuity correction). Where few ticks make a tail of the distribution longer
+ * than a normal one, the limit there is farther, by its skewness (Cornish and
+ * Fisher).
  *
  * Two errors are limited to GATE_LEVEL:
  *
@@ -128,17 +131,36 @@ static double slope(double ticks, double all, double share)
 	return all > ticks ? up - (all - ticks) / (1 - share) : up;
 }
 
+/* Skewness of the growth of a part with these shares. */
+static double skewness(const struct gate *gate, const double shares[2])
+{
+	double moment = 0, error = standard_error(gate, shares);
+	int i;
+
+	for (i = 0; i < 2; i++)
+		moment += (i ? 1 : -1) *
+			pow(covered(gate, i) / error, 3) * shares[i] *
+			(1 - shares[i]) * (1 - 2 * shares[i]) /
+			pow(gate->sides[i].ticks, 2);
+	return error > 0 ? moment : 0;
+}
+
+/* A limit, on the side of a tail that is longer if @skewed is above 0. */
+static double farther(double limit, double skewed)
+{
+	return limit + fmax(skewed, 0) * (limit * limit - 1) / 6;
+}
+
 /*
- * Standard error if the growth equals the threshold: that of the shares with
- * the maximum likelihood. Where that is, the slope changes its sign.
+ * The shares with the maximum likelihood if the growth equals the threshold.
+ * Where that is, the slope changes its sign.
  */
-static double error_at_threshold(const struct gate *gate,
-				 const double ticks[2])
+static void shares_at_threshold(const struct gate *gate,
+				const double ticks[2], double shares[2])
 {
 	double before = covered(gate, 0), after = covered(gate, 1);
 	double low = gate->threshold / after;
 	double high = fmin(1, (before + gate->threshold) / after);
-	double shares[2];
 	int i;
 
 	for (i = 0; i < HALVINGS; i++) {
@@ -150,7 +172,6 @@ static double error_at_threshold(const struct gate *gate,
 		else
 			high = shares[1];
 	}
-	return standard_error(gate, shares);
 }
 
 /*
@@ -167,7 +188,7 @@ static double ticks_needed(const struct gate *gate, double above, double error)
 	double factor = (power + gate->ticks.ok) * error / gate->threshold;
 
 	if (factor <= 1)
-		factor = (power + limit) * error / fabs(above);
+		factor = fmax(1, (power + limit) * error / fabs(above));
 	return ceil(all * factor * factor);
 }
 
@@ -184,15 +205,22 @@ static enum gate_verdict compare(double above, double error,
 static void judge_ticks(const struct gate *gate, const double ticks[2],
 			struct gate_growth *result)
 {
-	double half = covered(gate, 1) / gate->sides[1].ticks / 2;
-	double above = result->growth - gate->threshold, error;
+	double half = fmax(covered(gate, 0) / gate->sides[0].ticks,
+			   covered(gate, 1) / gate->sides[1].ticks) / 2;
+	double above = result->growth - gate->threshold, error, skewed;
+	struct gate_limits limits;
+	double shares[2];
 
 	/* All of the time after is less than the threshold */
 	if (covered(gate, 1) <= gate->threshold)
 		return;
-	error = error_at_threshold(gate, ticks);
+	shares_at_threshold(gate, ticks, shares);
+	error = standard_error(gate, shares);
+	skewed = skewness(gate, shares);
+	limits.slower = farther(gate->ticks.slower, skewed);
+	limits.ok = farther(gate->ticks.ok, -skewed);
 	result->verdict = compare(copysign(fmax(fabs(above) - half, 0), above),
-				  error, &gate->ticks, GATE_TOO_FEW);
+				  error, &limits, GATE_TOO_FEW);
 	if (result->verdict == GATE_TOO_FEW)
 		result->needed = ticks_needed(gate, above, error);
 }

@@ -344,6 +344,63 @@ TEST(needed)
 	enough(_metadata, &pair);
 }
 
+/* Probability that @some of @all ticks are of a part with this share */
+static double binomial(int all, int some, double share)
+{
+	return exp(lgamma(all + 1) - lgamma(some + 1) -
+		   lgamma(all - some + 1)) *
+		pow(share, some) * pow(1 - share, all - some);
+}
+
+/*
+ * Few ticks on one side, before or after, and so many on the other that they show the
+ * share, which has grown by the threshold: the verdicts, without a drawing. As many
+ * functions as can have grown so may each be called slower.
+ */
+static void few_on_side(struct __test_metadata *_metadata, int side, int few,
+			double threshold, int functions, double before)
+{
+	const double shares[2] = { before, before + threshold };
+	struct gate gate = {
+		.sides = { { 1, 1, 1, 1e5 }, { 1, 1, 1, 1e5 } },
+		.threshold = threshold,
+	};
+	double probability[4] = {}, ticks[2], most;
+	int some;
+
+	gate.sides[side].ticks = few;
+	gate_init(&gate, functions, 1);
+	ticks[!side] = round(shares[!side] * gate.sides[!side].ticks);
+	for (some = 0; some <= few; some++) {
+		ticks[side] = some;
+		probability[gate_judge(&gate, ticks, NULL).verdict] +=
+			binomial(few, some, shares[side]);
+	}
+	most = fmin(functions, floor(1 / shares[1] + 1e-9));
+	EXPECT_GE(GATE_LEVEL, 1 - pow(1 - probability[GATE_SLOWER], most));
+	EXPECT_GE(GATE_LEVEL, probability[GATE_OK]);
+}
+
+TEST(few_on_one_side)
+{
+	static const int few[] = { 1, 2, 3, 5, 10, 20, 50, 100, 300 };
+	static const double thresholds[] = { 0.005, 0.02, 0.1 };
+	static const double shares[] = { 0, 0.002, 0.01, 0.05, 0.2, 0.5, 0.9 };
+	unsigned int i, j, k;
+
+	for (i = 0; i < sizeof(few) / sizeof(few[0]) * 2; i++)
+		for (j = 0; j < sizeof(thresholds) / sizeof(thresholds[0]); j++)
+			for (k = 0; k < sizeof(shares) / sizeof(shares[0]); k++) {
+				double threshold = thresholds[j];
+
+				few_on_side(_metadata, i & 1, few[i / 2],
+					    threshold, 2, shares[k]);
+				few_on_side(_metadata, i & 1, few[i / 2],
+					    threshold, round(1 / threshold),
+					    shares[k]);
+			}
+}
+
 /* Quantiles of Student's distribution, as in any table of it. */
 TEST(student)
 {
