@@ -354,6 +354,18 @@ static bool symbol_called(const void *symbol, const char *name)
 	return sum_called(symbol, name);
 }
 
+/* Is a piece in a function that is searched, or in one that is inlined there? */
+static bool matches_piece(struct search *search, const struct sum_piece *piece)
+{
+	bool match = matches(search, symbol_called, piece->name);
+	size_t i;
+
+	for (i = 0; i < piece->inlines.nr; i++)
+		match |= matches(search, symbol_called,
+				 piece->inlines.list[i].name);
+	return match;
+}
+
 static void select_buckets(struct search *search, struct prf_exec *exec,
 			   struct prf_dso *mapping, const struct sum *sum)
 {
@@ -367,8 +379,7 @@ static void select_buckets(struct search *search, struct prf_exec *exec,
 		size_t piece = sum_find(dso, address,
 					mapping->bucket_bytes)->piece;
 
-		if (matches(search, symbol_called,
-			    sum_innermost(&dso->pieces[piece])))
+		if (matches_piece(search, &dso->pieces[piece]))
 			mapping->buckets[kept++] = bucket;
 		else
 			hide_buckets(exec, mapping, bucket.count);
@@ -376,25 +387,17 @@ static void select_buckets(struct search *search, struct prf_exec *exec,
 	mapping->nr = kept;
 }
 
-/* Is a node in a function that is searched, or one that is inlined there? */
 static bool matches_node(struct search *search, const struct sum *sum,
 			 const struct prf *run, const struct prf_exec *exec,
 			 const struct prf_node *node, bool calls)
 {
-	const struct sum_piece *piece;
 	const struct sum_dso *dso;
-	bool match;
-	size_t i;
+	size_t piece;
 
 	if (node->dso == PRF_NODE_KERNEL)
 		return matches(search, symbol_called, "[kernel]");
-	i = sum_node(sum, run, exec, node, calls, &dso)->piece;
-	piece = &dso->pieces[i];
-	match = matches(search, symbol_called, piece->name);
-	for (i = 0; i < piece->inlines.nr; i++)
-		match |= matches(search, symbol_called,
-				 piece->inlines.list[i].name);
-	return match;
+	piece = sum_node(sum, run, exec, node, calls, &dso)->piece;
+	return matches_piece(search, &dso->pieces[piece]);
 }
 
 /*
@@ -486,7 +489,8 @@ static bool have_chains(const struct prf *runs, size_t nr)
  * select
  * @sum: the finished sum of the runs, with callers
  *
- * If all runs have chains of callers, what the functions called is selected, too.
+ * With inlined functions, what is inlined in a function is selected with it; if all
+ * runs have chains of callers, what it called, too.
  *
  * Return: 0, or -1 after reporting a name that there is not.
  */

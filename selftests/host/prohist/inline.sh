@@ -175,4 +175,27 @@ for option in --lines --buckets --annotate=outer --format=svg; do
 	check "not with $option" status 2 --inline $option "$profile"
 done
 
+# A function has what is inlined in it, with chains and without
+chain | sed '/^object/s/ 4 / 1 /' | "$dir/compose" "$dir/chain.prf"
+# functions SYMBOL FILE: prints the functions of a selection, and their ticks
+functions()
+{
+	"$prohist" --inline --symbol="$1" --format=json "$2" | python3 -c '
+import json, sys
+for f in json.load(sys.stdin)["functions"]:
+    print(f["name"], *f.get("inlined_in", []), f["ticks"])' | sort
+}
+same_functions()
+{
+	local symbol
+
+	for symbol in outer middle inner; do
+		functions "$symbol" "$dir/chain.prf" > "$dir/inline.txt" &&
+			has "$dir/inline.txt" '^inner middle outer ' &&
+			diff "$dir/inline.txt" <(functions "$symbol" "$profile") ||
+			return
+	done
+}
+check 'with --symbol' same_functions
+
 finish
