@@ -59,7 +59,7 @@ static int select_ticks(const struct options *options, struct runs *runs,
 			unsigned int states)
 {
 	const struct selection *selection = &options->selection;
-	struct sum sum = { .callers = true };
+	struct sum sum = { .callers = select_have_chains(runs->list, runs->nr) };
 	int result;
 
 	if (select_execs(selection, runs->list, runs->nr) ||

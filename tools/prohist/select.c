@@ -420,13 +420,13 @@ static uint64_t select_nodes(struct search *search, const struct sum *sum,
 
 		match = node->count &&
 			matches_node(search, sum, run, exec, node, false);
-		calls = calling[i] &&
+		calls = through && calling[i] &&
 			matches_node(search, sum, run, exec, node, true);
 		if (node->caller && node->caller != PRF_CUT)
 			wanted[i] = wanted[node->caller - 1];
 		if (!match && !wanted[i])
 			hide_node(exec, node);
-		wanted[i] |= through && calls;
+		wanted[i] |= calls;
 		if (!wanted[i] && node->below &&
 		    !matches(search, symbol_called, "[elsewhere]"))
 			node->below = 0;
@@ -476,8 +476,12 @@ static void select_flat(struct search *search, const struct sum *sum,
 	select_whole(search, exec, symbol_called, "[kernel]", "[elsewhere]");
 }
 
-/* All must have chains: else, the same function would be more in some. */
-static bool have_chains(const struct prf *runs, size_t nr)
+/**
+ * select_have_chains() - is a function selected with what it called?
+ *
+ * All must have chains: else, the same function would be more in some.
+ */
+bool select_have_chains(const struct prf *runs, size_t nr)
 {
 	while (nr && runs[nr - 1].flags & PRF_FLAG_CHAINS)
 		nr--;
@@ -487,7 +491,7 @@ static bool have_chains(const struct prf *runs, size_t nr)
 /**
  * select_symbols() - remove the ticks of functions that --symbol does not
  * select
- * @sum: the finished sum of the runs, with callers
+ * @sum: the finished sum of the runs, with callers if all have chains
  *
  * With inlined functions, what is inlined in a function is selected with it; if all
  * runs have chains of callers, what it called, too.
@@ -498,7 +502,7 @@ int select_symbols(const struct selection *selection, struct prf *runs,
 		   size_t nr, const struct sum *sum)
 {
 	struct search search = search_new(&selection->symbols);
-	bool through = have_chains(runs, nr);
+	bool through = select_have_chains(runs, nr);
 	const char *missing;
 	size_t i, j;
 

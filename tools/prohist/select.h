@@ -42,6 +42,7 @@ int select_execs(const struct selection *selection, struct prf *runs,
 size_t count_waiting(const struct prf *runs, size_t nr);
 int select_states(unsigned int states, struct prf *runs, size_t nr);
 int select_dsos(const struct selection *selection, struct prf *runs, size_t nr);
+bool select_have_chains(const struct prf *runs, size_t nr);
 int select_symbols(const struct selection *selection, struct prf *runs,
 		   size_t nr, const struct sum *sum);
 

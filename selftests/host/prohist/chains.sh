@@ -243,6 +243,10 @@ adds_up()
 }
 check 'the ticks of every selection add up' adds_up
 
+check 'a function that only calls has no ticks, if not all files have chains' \
+	fails "no function 'f0' has ticks; there is 'f7'\$" --symbol=f0 \
+	"$dir/deep.prf" "$dir/flat.prf"
+
 # A function in which there are chains on one side only is not slower
 check '--symbol selects functions only, if not all files have chains' prints \
 	'        47 100.0 % +-  0.0 % 100.0 %  ########## work (prog)
