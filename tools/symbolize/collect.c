@@ -266,8 +266,7 @@ static uint32_t call_number(struct collector *collector,
 static int add_calls(struct collector *collector, const struct inlines *inlines,
 		     uint32_t *frame)
 {
-	size_t i = inlines->nr < PRF_NAMES_DEPTH ? inlines->nr :
-						   PRF_NAMES_DEPTH;
+	size_t i = inlines->nr;
 
 	for (*frame = 0; i--;) {
 		const struct inlined *inlined = &inlines->list[i];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prf/prf.h"
 #include "symbolize/demangle.h"
 #include "symbolize/inlines.h"
 #include "symbolize/units.h"
@@ -90,13 +91,16 @@ static int describe(struct inlined *inlined, Dwarf_Die *die)
  * @address: libdwfl's address
  * @inlines: receives the functions, for inlines_free()
  *
+ * Of more than PRF_NAMES_DEPTH functions, the outermost are left out: a file may have
+ * any number, and every reader of the result would need a bound.
+ *
  * Return: 0, or -1 if out of memory.
  */
 int inlines_find(struct units *units, uint64_t address,
 		 struct inlines *inlines)
 {
 	int result = 0;
-	size_t nr, i;
+	size_t nr, kept, i;
 	Dwarf_Die outer, *dies;
 
 	memset(inlines, 0, sizeof(*inlines));
@@ -107,9 +111,10 @@ int inlines_find(struct units *units, uint64_t address,
 	if (!nr)
 		return 0;
 	inlines->entry = dies[nr - 1].addr;
-	inlines->list = calloc(nr, sizeof(*inlines->list));
+	kept = nr < PRF_NAMES_DEPTH ? nr : PRF_NAMES_DEPTH;
+	inlines->list = calloc(kept, sizeof(*inlines->list));
 	if (inlines->list)
-		inlines->nr = nr;
+		inlines->nr = kept;
 	else
 		result = -1;
 	for (i = 0; i < inlines->nr; i++)

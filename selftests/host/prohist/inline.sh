@@ -198,4 +198,31 @@ same_functions()
 }
 check 'with --symbol' same_functions
 
+# More calls inside each other than a profile can have
+{
+	echo 'volatile int sink;'
+	echo 'static inline __attribute__((always_inline)) void f0(void) { sink++; }'
+	for ((i = 1; i < 70; i++)); do
+		echo 'static inline __attribute__((always_inline))'
+		echo "void f$i(void) { f$((i - 1))(); sink++; }"
+	done
+	echo '__attribute__((noinline)) void outer(void) { f69(); }'
+	echo 'int main(void) { outer(); }'
+} > "$dir/nested.c"
+gcc -O1 -g -Wl,--build-id -o "$dir/nested" "$dir/nested.c"
+profile "$dir/nested"
+around_f0()
+{
+	"$prohist" --inline --format=json "$dir/nested.prf" | python3 -c '
+import json, sys
+for f in json.load(sys.stdin)["functions"]:
+    if f["name"] == "f0":
+        print("f0", *f["inlined_in"])'
+}
+innermost()
+{
+	diff <(printf 'f%d ' {0..63}; echo outer) <(around_f0)
+}
+check 'of too many calls inside each other, the innermost' innermost
+
 finish

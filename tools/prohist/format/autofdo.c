@@ -22,9 +22,6 @@
 #include "util/utf8.h"
 #include "util/xalloc.h"
 
-/* Deeper inlining is left out: trees are printed and freed by recursion. */
-#define MAX_INLINED	200
-
 /**
  * struct node - samples of a line, or a function
  * @offset: its line in the function that contains it
@@ -122,9 +119,10 @@ static struct node *find(struct node *parent, const struct node *wanted)
 	return node;
 }
 
+/* Of as many functions as there can be, the outermost may be missing. */
 static bool can_write(const struct inlines *inlines)
 {
-	bool can = is_known(&inlines->outer) && inlines->nr <= MAX_INLINED;
+	bool can = is_known(&inlines->outer) && inlines->nr < PRF_NAMES_DEPTH;
 	size_t i;
 
 	for (i = 0; can && i < inlines->nr; i++)
