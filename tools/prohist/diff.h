@@ -72,7 +72,7 @@ struct verdict {
  * struct diff - runs to compare
  * @term: standard output
  * @runs: all runs, those before first
- * @sums: the sum of each run
+ * @sums: the sum of each run; of several on one side, without their symbols
  * @nr: number of runs before, and after
  * @placed: sums of their @placed
  * @placed_ns: sums of their @placed_ns

@@ -162,6 +162,9 @@ static enum status print_difference(const struct term *term,
 	for (i = 0; i < runs->nr; i++) {
 		sums[i].states = states;
 		sum_runs(&sums[i], &runs->list[i], 1, options->inlined);
+		/* There may be many runs, each with the symbols of all its files */
+		if (diff.nr[diff_side(&diff, i)] > 1)
+			sum_close(&sums[i]);
 	}
 	diff_find(&diff);
 	if (diff.threshold > 0)

@@ -551,6 +551,20 @@ void sum_runs(struct sum *sum, const struct prf *runs, size_t nr, bool inlined)
 	sum_finish(sum);
 }
 
+/**
+ * sum_close() - close the symbols of all DSOs
+ * @sum: a finished sum, of which names and ticks will do from now on
+ */
+void sum_close(struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_dsos; i++) {
+		symbols_close(&sum->dsos[i].symbols);
+		sum->dsos[i].symbols = (struct symbols){ .fd = -1 };
+	}
+}
+
 /** sum_dso() - find the DSO of a mapping; NULL if it has no ticks */
 const struct sum_dso *sum_dso(const struct sum *sum,
 			      const struct prf_dso *mapping)

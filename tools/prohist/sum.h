@@ -88,7 +88,7 @@ struct sum_piece {
  * @end: first address after its text; 0 if the DSO has only a name
  * @mapping: its first mapping with ticks, valid as long as the profile; NULL if
  *	only the class of the ticks is known
- * @symbols: its symbols; open until sum_free()
+ * @symbols: its symbols; open until sum_close() or sum_free()
  * @nr_buckets: number of buckets
  * @buckets: its buckets, sorted by address after sum_finish()
  * @nr_pieces: number of pieces
@@ -227,6 +227,7 @@ struct sum {
 void sum_add(struct sum *sum, const struct prf *prf);
 void sum_finish(struct sum *sum);
 void sum_runs(struct sum *sum, const struct prf *runs, size_t nr, bool inlined);
+void sum_close(struct sum *sum);
 void sum_find_pieces(struct sum_dso *dso, bool inlined);
 bool sum_place(const struct sum_dso *dso, const struct sum_piece *piece,
 	       const struct sum_bucket *bucket, struct place *place);

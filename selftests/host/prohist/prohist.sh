@@ -154,6 +154,39 @@ unchanged()
 	[ $? = 2 ] && cmp "$dir/b.prf" "$dir/runs/b.prf"
 }
 check 'output to a file of a directory, and to standard input' unchanged
+# Of several runs, the files are not open all at once
+mkdir -p "$dir/many"
+{
+	printf 'run 1000000 many\nimage 1 0 0 0 0 %s\n' "$known"
+	printf 'object 1 555555555000 %x %x 1 %s %s\n' "$pgoff" "$size" \
+		"$build_id" "$known"
+	printf 'bucket %s 9\n' "$(offset "$known" alpha)"
+	printf 'object 2 7f0000000000 0 10000 1 - /gone/many\n'
+	for ((i = 0; i < 3000; i++)); do
+		printf 'function %x %x function_%d\nbucket %x 1\n' $i $((i + 1)) \
+			$i $i
+	done
+} | "$dir/compose" "$dir/many/a.prf"
+cp "$dir/many/a.prf" "$dir/many/b.prf"
+files_are_closed()
+{
+	python3 - "$known" "$prohist" --diff --format=json "$dir/many" \
+		"$dir/many" <<- 'END'
+		import os, subprocess, sys
+		known = os.path.realpath(sys.argv[1])
+		with subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE) as process:
+		    # It writes, and more than there is room for in the pipe
+		    started = process.stdout.read(1)
+		    with open(f"/proc/{process.pid}/maps") as file:
+		        open_files = [line for line in file
+		                      if line.endswith(f" {known}\n")]
+		    running = process.poll() is None
+		    process.kill()
+		assert started and running
+		assert not open_files, open_files
+	END
+}
+check 'the files of several runs that are compared are closed' files_are_closed
 seq 100000 > "$dir/long.out"
 check 'output to a longer file' status 0 --stats -o "$dir/long.out" "$dir/a.prf"
 check 'nothing of it is left' diff "$dir/a.txt" "$dir/long.out"
