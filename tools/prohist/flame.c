@@ -451,15 +451,12 @@ static void sum_up_merged(struct flame *flame)
 
 /**
  * flame_finish() - merge frames that are too narrow, and arrange the others
- * @flame: the frames, the first one of which is everything
+ * @flame: the frames, the first one of which is everything; their array is replaced
  * @least: share of everything from which a frame is wide enough, from 0 to 1
  * @most: maximum number of frames that are not merged
  */
 void flame_finish(struct flame *flame, double least, size_t most)
 {
-	free(flame->table);
-	flame->table = NULL;
-	flame->slots = 0;
 	add_up(flame);
 	choose_dsos(flame);
 	if (flame->diff)

@@ -136,9 +136,12 @@ all_there()
 check 'all of them' all_there
 
 # More frames than a page has room for, in chains that are as deep as they may be
+deep()
 {
+	local name i
+
 	printf 'run 1000000 deep\nimage 100 0 0 0 0 /bin/deep\n'
-	printf 'object 1 10000000 0 1000000 4 - /gone/deep\n'
+	printf 'object 1 10000000 0 1000000 4 - %s\n' "$1"
 	name=$(printf '%0300d' 0)
 	for ((i = 0; i < 4000; i++)); do
 		printf 'function %x %x %s%d\n' $((16 * i)) $((16 * i + 16)) \
@@ -147,7 +150,8 @@ check 'all of them' all_there
 	for ((i = 0; i < 4000; i++)); do
 		printf 'node %d 0 %x %d\n' $((i % 250 ? i : 0)) $((16 * i)) $i
 	done
-} | "$dir/compose" "$dir/deep.prf"
+}
+deep /gone/deep | "$dir/compose" "$dir/deep.prf"
 check 'many frames with long names' write "$dir/d.html" html "$dir/deep.prf"
 bounded()
 {
@@ -158,6 +162,31 @@ bounded()
 }
 check 'the page is small, and has all time' bounded
 check 'and is well-formed' python3 "$here/page.py" "$dir/d.html" sound
+# Each sum opens the file of a DSO: the page has one, and its flame graph another,
+# however many frames have room
+two_sums()
+{
+	echo 'no program' > "$dir/plain"
+	deep "$dir/plain" | "$dir/compose" "$dir/plain.prf"
+	python3 - "$dir/plain" "$prohist" --html --output="$dir/plain.html" \
+		"$dir/plain.prf" <<- 'END'
+		import ctypes, os, struct, subprocess, sys
+		OPEN, CLOSE = 0x20, 0x10
+		libc = ctypes.CDLL(None)
+		watch = libc.inotify_init1(os.O_NONBLOCK)
+		# Without the closing, one event would stand for several
+		assert libc.inotify_add_watch(watch, os.fsencode(sys.argv[1]),
+		                              OPEN | CLOSE) >= 0
+		subprocess.run(sys.argv[2:], check=True)
+		events, at, opened = os.read(watch, 1 << 16), 0, 0
+		while at < len(events):
+		    _, mask, _, size = struct.unpack_from("iIII", events, at)
+		    opened += mask == OPEN
+		    at += 16 + size
+		assert opened == 2, opened
+	END
+}
+check 'all is summed up once for it' two_sums
 check 'so is a picture' write "$dir/d.svg" flamegraph "$dir/deep.prf"
 check 'with each frame in its place' flame "$dir/d.svg" placed
 

@@ -5,6 +5,7 @@
  * The page has the frames as lines of text, from which its script draws those
  * that are wide enough to be seen. Without scripts, there is a picture.
  */
+#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,8 +214,7 @@ static void write_graph(FILE *out, const struct flame *flame)
 	fputs("</section>\n", out);
 }
 
-static void find_frames(const struct html *html, struct flame *flame,
-			size_t most)
+static void find_frames(const struct html *html, struct flame *flame)
 {
 	bool programs = false;
 	int i;
@@ -232,7 +232,6 @@ static void find_frames(const struct html *html, struct flame *flame,
 		flame_add_runs(flame, html->sides[i].runs,
 			       html->sides[i].nr_runs, i, programs,
 			       html->sides[i].sum->inlined);
-	flame_finish(flame, 0, most);
 }
 
 /** html_has_flame() - do all profiles have chains of calls? */
@@ -246,17 +245,21 @@ bool html_has_flame(const struct html *html)
 	return true;
 }
 
-/* Write the flame graph with no more frames than @most, if it fits. */
-static bool try(const struct html *html, size_t most)
+/* Write the flame graph with no more frames than @most of @all, if it fits. */
+static bool try(const struct html *html, const struct flame *all, size_t most)
 {
-	size_t budget = BUDGET;
+	size_t budget = BUDGET, size = all->nr * sizeof(*all->frames);
+	struct flame flame = *all;
 	struct html_part part;
-	struct flame flame;
 
-	find_frames(html, &flame, most);
+	flame.frames = malloc(size);
+	if (!flame.frames)
+		err(2, NULL);
+	memcpy(flame.frames, all->frames, size);
+	flame_finish(&flame, 0, most);
 	html_part_begin(&part);
 	write_graph(part.out, &flame);
-	flame_free(&flame);
+	free(flame.frames);
 	return html_part_fits(html->out, &part, &budget);
 }
 
@@ -264,9 +267,12 @@ static bool try(const struct html *html, size_t most)
 void html_flame(const struct html *html)
 {
 	size_t most = MOST;
+	struct flame all;
 
 	if (!html_has_flame(html))
 		return;
-	while (!try(html, most))
+	find_frames(html, &all);
+	while (!try(html, &all, most))
 		most /= 2;
+	flame_free(&all);
 }
