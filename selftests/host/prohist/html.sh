@@ -41,7 +41,7 @@ check 'it has the numbers of the JSON' page "$dir/a.html" json "$dir/html.json"
 check '--html is --format=html' cmp "$dir/a.html" "$dir/b.html"
 check 'programs, classes and DSOs' page "$dir/a.html" has \
 	'Not profiled: 1' '/bin/unreached : it is static' \
-	'Execs Program 1002 1.002 1' 'program 98.5 % 985' 'kernel 1.0 % 10' \
+	'Execs Program 1000 1.002 1' 'program 98.5 % 985' 'kernel 1.0 % 10' \
 	'98.5 % ± 0.8, 985 ticks' 'Other DSOs 1.0 % 10 [kernel]'
 "$prohist" --html "$dir/html.prf" "$dir/html.prf" > "$dir/b.html"
 "$prohist" --format=json "$dir/html.prf" "$dir/html.prf" > "$dir/html.json"

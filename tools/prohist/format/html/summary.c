@@ -279,9 +279,12 @@ static size_t merge(struct program *programs, size_t nr)
 	return kept;
 }
 
+/* Ticks in any of the classes, as the text has them */
 static uint64_t shown_ticks(const struct prf_exec *exec)
 {
-	uint64_t ticks = exec->ticks - exec->unselected + prf_waits(exec);
+	uint64_t ticks = prf_placed(exec, PRF_IN_BUCKETS) +
+		prf_placed(exec, PRF_IN_KERNEL) +
+		prf_placed(exec, PRF_ELSEWHERE) + prf_waits(exec);
 	enum prf_state state;
 
 	for (state = PRF_RUNNABLE; state < PRF_STATES; state++)
