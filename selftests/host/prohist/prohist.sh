@@ -122,12 +122,44 @@ check 'status of a missing file' status 2 "$dir/nothing.prf"
 check 'status of another file' status 2 "$known"
 check 'status of a bad option' status 2 --nothing
 check 'status of contradictions' status 2 --buckets --format=json "$dir/a.prf"
+# Output that is not written, of a profile that every format can print
+{
+	printf 'run 1000000 full\nimage 1 0 0 0 0 %s\n' "$known"
+	printf 'object 1 555555555000 %x %x 1 %s %s\n' "$pgoff" "$size" \
+		"$build_id" "$known"
+	printf 'node 0 0 %s 1\nnode 1 0 %s 60\n' "$(offset "$known" main)" \
+		"$(offset "$known" alpha)"
+} | "$dir/compose" "$dir/full.prf"
+"$prohist" --format=dos --output="$dir/full.PRF" "$dir/full.prf" 2> /dev/null
+# full ARGUMENT...: succeeds if prohist says that nothing can be written, and if it
+# says so of what can be written, but not closed
 full()
 {
-	"$prohist" "$dir/a.prf" > /dev/full
-	[ $? = 2 ]
+	"$prohist" "$@" > /dev/full 2> "$dir/full.err"
+	[ $? = 2 ] && has "$dir/full.err" \
+		'^prohist: (standard output|pprof): No space left on device$' ||
+		return
+	LD_PRELOAD=$dir/libfull.so \
+		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 \
+		"$prohist" "$@" > "$dir/full.out" 2> "$dir/full.err"
+	[ $? = 2 ] && [ -s "$dir/full.out" ] && has "$dir/full.err" \
+		'^prohist: standard output: No space left on device$'
 }
-check 'status of a full disk' full
+for format in text html json autofdo bolt callgrind csv dos firefox flamegraph \
+		folded gmon perf pprof speedscope svg; do
+	check "$format on a full disk" full --format=$format "$dir/full.prf"
+done
+for view in --annotate=alpha --buckets --callees=main --callers=alpha --lines \
+		--tree; do
+	check "$view on a full disk" full "$view" "$dir/full.prf"
+done
+for format in text html json flamegraph; do
+	check "a comparison as $format on a full disk" full --diff \
+		--format=$format "$dir/full.prf" "$dir/full.prf"
+done
+check 'a verdict on a full disk' full --diff --fail-over=2% "$dir/full.prf" \
+	"$dir/full.prf"
+check 'a file of MS-DOS on a full disk' full "$dir/full.PRF"
 help_is_lost()
 {
 	"$prohist" --help > /dev/full 2> "$dir/lost.err"

@@ -88,6 +88,72 @@ check 'shows messages, too' has "$dir/terminal.txt" "page:prohist: no DSO"
 terminal 100 "PAGER=$dir/head"
 check 'a pager that ends early' test "$(wc -l < "$dir/terminal.txt")" = 3
 
+# Ctrl-C while it writes more than there is room for in a pipe
+{
+	printf 'run 1000000 long\nimage 1 0 0 0 0 /bin/long\n'
+	printf 'object 1 10000000 0 10000 1 - /gone/long\n'
+	printf 'bucket %x 1\n' {0..2999}
+} | "$dir/compose" "$dir/long.prf"
+interrupted()
+{
+	timeout 600 python3 - "$prohist" --top=0 "$dir/long.prf" <<- 'END'
+		import signal, subprocess, sys
+		process = subprocess.Popen(
+		    sys.argv[1:], stdout=subprocess.PIPE,
+		    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+		process.stdout.read(1)
+		process.send_signal(signal.SIGINT)
+		assert process.wait() == -signal.SIGINT
+	END
+}
+check 'Ctrl-C ends it' interrupted
+# As less, this one ignores Ctrl-C, and goes on with what it has got
+cat > "$dir/slow" <<- 'END'
+	#!/bin/sh
+	# prohist handles it only when it has started this
+	until [ $((0x$(sed -n 's/^SigCgt:[^0-9a-f]*//p' /proc/$PPID/status) & 2)) != 0 ]
+	do
+		sleep .1
+	done
+	trap interrupted=yes INT
+	interrupted=
+	echo begins
+	until [ "$interrupted" ]; do
+		sleep .1
+	done
+	trap '' INT
+	wc -l > "$1"
+	echo ends
+END
+chmod +x "$dir/slow"
+interrupted_pager()
+{
+	rm -f "$dir/slow.txt"
+	TERM=xterm PAGER="exec $dir/slow $dir/slow.txt" timeout 600 python3 - \
+		"$prohist" --top=0 "$dir/long.prf" <<- 'END' || return
+		import os, pty, signal, sys
+		child, terminal = pty.fork()
+		if not child:
+		    signal.signal(signal.SIGINT, signal.SIG_DFL)
+		    os.execv(sys.argv[1], sys.argv[1:])
+		output = b""
+		while True:
+		    try:
+		        data = os.read(terminal, 65536)
+		    except OSError:  # when the other side has been closed
+		        break
+		    if not data:
+		        break
+		    if b"begins" in data:
+		        os.write(terminal, b"\x03")
+		    output += data
+		assert b"ends" in output, output
+		assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGINT
+	END
+	[ "$(cat "$dir/slow.txt")" -lt 3000 ]
+}
+check 'also while it waits for the pager, which ends first' interrupted_pager
+
 COLUMNS=200 "$prohist" "$dir/terminal.prf" > "$dir/terminal.txt"
 check 'plain when piped' lacks "$dir/terminal.txt" "$esc"
 check 'and 80 columns' bar 10
