@@ -15,7 +15,6 @@
  *
  * Prints the instructions of a switch, of a wait, or of each request.
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,13 +104,6 @@ static void measure(const char *work, const char *what, void (*function)(void),
 
 /* --- sleepers */
 
-static void *sleep_forever(void *unused)
-{
-	for (;;)
-		pause();
-	return unused;
-}
-
 /* Not the time for which the caller of a collection rests */
 static void report_request(const char *request, const char *what, int nr,
 			   uint64_t begin)
@@ -126,16 +118,11 @@ static void report_request(const char *request, const char *what, int nr,
 static void measure_sleepers(const char *what, int nr)
 {
 	struct profil_watch_status status = { .size = sizeof(status) };
-	pthread_attr_t small;
-	pthread_t thread;
 	uint64_t before;
 
 	write_file("/proc/sys/kernel/threads-max", "20000");
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 65536);
-	for (int i = 0; i < nr; i++)
-		if (pthread_create(&thread, &small, sleep_forever, NULL))
-			die("cannot create %d threads", nr);
+	if (begin_sleepers(nr))
+		die("cannot create %d threads", nr);
 	usleep(20000);
 	before = busy_ns();
 	begin(what, getpid(), 0, nr + 1);

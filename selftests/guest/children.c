@@ -100,8 +100,7 @@ static uint64_t all_cpu_ns(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_CHILDREN, &usage);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SECOND +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	return usage_ns(&usage);
 }
 
 /*
@@ -173,8 +172,7 @@ TEST_F(family, what_vfork_and_exec_run_is_not_counted)
 	cpu_ns = process_cpu_ns() - cpu_ns;
 	after = status_now();
 
-	child_s = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
-		  (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	child_s = usage_ns(&usage) / 1e9;
 	TH_LOG("the child ran %.3f s, the parent %.3f s; covered %.3f s",
 	       child_s, cpu_ns / 1e9,
 	       (after.cpu_time_ns - before.cpu_time_ns) / 1e9);

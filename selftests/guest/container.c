@@ -84,8 +84,7 @@ static double used_ns(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+	return usage_ns(&usage);
 }
 
 static int start_sprofil(unsigned int *counters, size_t size)

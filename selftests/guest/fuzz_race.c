@@ -99,20 +99,6 @@ FIXTURE_SETUP(race)
 		memset(page(self, canaries[i]), CANARY, PAGE);
 }
 
-/* Every profile is in the account once its memory is free. */
-static bool all_have_ended(int fd)
-{
-	struct profil_account account = { .size = sizeof(account) };
-	int tries = 10000;
-
-	do {
-		usleep(1000);
-		if (ioctl(fd, PROFIL_IOC_ACCOUNT, &account))
-			return false;
-	} while (account.running && --tries);
-	return !account.running;
-}
-
 /*
  * No call wrote outside its results, and a profile that still runs can be
  * stopped.
@@ -124,7 +110,8 @@ FIXTURE_TEARDOWN(race)
 			ASSERT_EQ(CANARY, page(self, canaries[i])[j]);
 	EXPECT_EQ(0, profil_stop(NULL, NULL, 0));
 	EXPECT_EQ(PROFIL_STATE_OFF, status_now().state);
-	EXPECT_TRUE(all_have_ended(self->fd));
+	/* Every profile is in the account once its memory is free */
+	EXPECT_EQ(0, account_after(self->fd, 0).running);
 	EXPECT_EQ(0, self->sum->wrong);
 	EXPECT_LT(0, self->sum->succeeded);
 	EXPECT_LT(0, self->sum->failed);

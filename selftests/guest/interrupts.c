@@ -93,10 +93,10 @@ static int nothing(void)
 /* To a cgroup and back; a worker on behalf of it has the time to run. */
 static int move(void)
 {
-	int failed = write_file(CGROUP "/cgroup.procs", "0");
+	int failed = enter_cgroup(0, CGROUP);
 
 	usleep(500);
-	return write_file(CGROUPS "/cgroup.procs", "0") || failed;
+	return enter_cgroup(0, CGROUPS) || failed;
 }
 
 static int read_watch(void)
@@ -243,16 +243,6 @@ TEST_F(cpu_1, busy_with_another_profile_while_one_sets)
 	kill_it(_metadata, other);
 }
 
-/* Have a process move to the cgroup, or out of it. */
-static int put_in(const char *cgroup, pid_t process)
-{
-	char path[100], pid[12];
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
-	snprintf(pid, sizeof(pid), "%d", process);
-	return write_file(path, pid);
-}
-
 FIXTURE(watched_cpu_1) {
 	pid_t there;
 	int directory;
@@ -274,28 +264,24 @@ FIXTURE_SETUP(watched_cpu_1)
 
 FIXTURE_TEARDOWN(watched_cpu_1)
 {
-	int tries = 60000;
-
 	kill_it(_metadata, self->there);
 	watch_end(&watch);
 	close(self->directory);
-	while (rmdir(CGROUP) && --tries)
-		usleep(1000);
-	EXPECT_LT(0, tries);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 TEST_F(watched_cpu_1, busy_with_a_member_while_another_process_moves)
 {
-	ASSERT_EQ(0, put_in(CGROUP, self->there));
+	ASSERT_EQ(0, enter_cgroup(self->there, CGROUP));
 	interrupt_nobody(_metadata, move);
 }
 
 TEST_F(watched_cpu_1, busy_with_one_that_has_left_while_the_watch_is_read)
 {
-	ASSERT_EQ(0, put_in(CGROUP, self->there));
+	ASSERT_EQ(0, enter_cgroup(self->there, CGROUP));
 	while (!watch_status(&watch).cpu_time_ns)
 		usleep(1000);
-	ASSERT_EQ(0, put_in(CGROUPS, self->there));
+	ASSERT_EQ(0, enter_cgroup(self->there, CGROUPS));
 	interrupt_nobody(_metadata, read_watch);
 }
 
@@ -366,11 +352,11 @@ TEST_F(watched_cpu_1, running_a_process_is_covered_when_it_has_been_moved)
 		for (int i = 0; i < ROUNDS; i++) {
 			uint64_t begin;
 
-			ASSERT_EQ(0, put_in(CGROUP, self->there));
+			ASSERT_EQ(0, enter_cgroup(self->there, CGROUP));
 			begin = monotonic_ns();
 			usleep(ROUND_US);
 			passed += monotonic_ns() - begin;
-			ASSERT_EQ(0, put_in(CGROUPS, self->there));
+			ASSERT_EQ(0, enter_cgroup(self->there, CGROUPS));
 		}
 		covered = watch_status(&watch).cpu_time_ns - before;
 		TH_LOG("%.1f ms covered of %.1f ms", covered / 1e6,

@@ -231,16 +231,13 @@ FIXTURE_SETUP(cgroup)
 /* A page that is brought in late keeps the cgroup for a while. */
 FIXTURE_TEARDOWN(cgroup)
 {
-	int tries = 60000;
-
 	if (variant->is_read) {
 		kill(self->reader, SIGKILL);
 		EXPECT_EQ(-SIGKILL, wait_child(self->reader));
 	}
 	if (unload_helper("delay"))
 		EXPECT_EQ(ENOENT, errno);
-	while (rmdir(CGROUP) && errno == EBUSY && --tries)
-		usleep(1000);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 	close(self->memfd);
 	close(self->device);
 }
@@ -430,8 +427,7 @@ TEST(a_cgroup_that_is_full_loses_ticks_and_no_process)
 	ASSERT_EQ(0, mkdir(CGROUP, 0755));
 	write_file(CGROUP "/memory.swap.max", "0");
 	RUN_UNTIL(is_good, is_good = loses_ticks_only(_metadata));
-	TRY_UNTIL(!rmdir(CGROUP))
-		usleep(100000);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* Always has ticks whose page is missing, until it is killed. */
@@ -497,8 +493,7 @@ TEST(who_frees_the_memory_is_not_killed)
 	wait_child(reader);
 	EXPECT_EQ(0, unload_helper("delay"));
 	munmap(counter, PAGE);
-	TRY_UNTIL(!rmdir(CGROUP))
-		usleep(100000);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 	close(device);
 }
 

@@ -406,7 +406,7 @@ TEST_F(scope, is_the_limit_of_ordinary_users)
 	EXPECT_EQ(0, try_with(&perfmon, &own));
 	EXPECT_EQ(0, child_end(&other));
 	close(fd);
-	EXPECT_EQ(0, rmdir(CGROUP));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* --- many processes, and kernel addresses */
@@ -1000,15 +1000,6 @@ TEST(of_a_process_whose_leader_has_ended)
 
 /* --- cgroups */
 
-static int put_into(const char *cgroup, pid_t pid)
-{
-	char path[200], text[20];
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
-	snprintf(text, sizeof(text), "%d", pid);
-	return write_file(path, text);
-}
-
 struct in_cgroup {
 	int fd;
 	struct child child;
@@ -1042,14 +1033,14 @@ TEST(a_cgroup_of_several_users)
 	mkdir(CGROUP, 0755);
 	in.fd = open(CGROUP, O_RDONLY | O_DIRECTORY);
 	in.child = target_begin(&alice, burn_a_little, NULL);
-	ASSERT_EQ(0, put_into(CGROUP, other.pid));
-	ASSERT_EQ(0, put_into(CGROUP, in.child.pid));
+	ASSERT_EQ(0, enter_cgroup(other.pid, CGROUP));
+	ASSERT_EQ(0, enter_cgroup(in.child.pid, CGROUP));
 	watcher = fork_child();
 	if (!watcher)
 		_exit(take_rights(&alice) ? 199 : watch_cgroup(&in));
 	EXPECT_EQ(0, wait_for_both(&in.child, watcher));
 	EXPECT_EQ(-SIGKILL, child_kill(&other));
-	EXPECT_EQ(0, rmdir(CGROUP));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* --- namespaces */
@@ -1269,16 +1260,16 @@ static pid_t start_container(const struct neighbours *both, bool moved,
 		_exit(77);
 	first = fork_child();
 	if (!first) {
-		if (put_into(CGROUP, 0) ||
+		if (enter_cgroup(0, CGROUP) ||
 		    (!both->remapped && take_rights(&both->rights)))
 			_exit(199);
 		_exit(work(both));
 	}
 	while (moved) {
 		usleep(5000);
-		put_into("/sys/fs/cgroup", first);
+		enter_cgroup(first, "/sys/fs/cgroup");
 		usleep(5000);
-		put_into(CGROUP, first);
+		enter_cgroup(first, CGROUP);
 	}
 	_exit(wait_child(first));
 }
@@ -1338,8 +1329,7 @@ FIXTURE_TEARDOWN(container)
 	close(self->cgroup);
 	close(self->both.ready[0]);
 	close(self->both.ready[1]);
-	for (int i = 0; i < 1000 && rmdir(CGROUP) && errno == EBUSY; i++)
-		usleep(1000);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 	EXPECT_EQ(0, place_end());
 }
 

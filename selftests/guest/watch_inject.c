@@ -157,20 +157,11 @@ static int watch_beside(FIXTURE_DATA(watch) *self,
 	return watch_begin(&self->beside, &request);
 }
 
-static int enter_cgroup(const char *group)
-{
-	char path[200], text[20];
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
-	snprintf(text, sizeof(text), "%d", getpid());
-	return write_file(path, text);
-}
-
 FIXTURE_SETUP(watch)
 {
 	self->cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ASSERT_LE(0, self->cgroup);
-	ASSERT_EQ(0, enter_cgroup(CGROUP));
+	ASSERT_EQ(0, enter_cgroup(0, CGROUP));
 	if (variant->user)
 		ASSERT_EQ(0, become(variant->user));
 	self->child = child_begin(wait_for_signal, NULL);
@@ -572,10 +563,11 @@ TEST_F(watch, is_moved)
 	for (int way = 0; way < 2; way++) {
 		points = (struct points) { 0 };
 		do {
-			ASSERT_EQ(0, enter_cgroup(way ? "/sys/fs/cgroup" :
-						  CGROUP));
+			ASSERT_EQ(0, enter_cgroup(0, way ? "/sys/fs/cgroup" :
+						     CGROUP));
 			ASSERT_TRUE(fail_next(&points));
-			failed = enter_cgroup(way ? CGROUP : "/sys/fs/cgroup");
+			failed = enter_cgroup(0, way ? CGROUP :
+						 "/sys/fs/cgroup");
 			done = is_done(&points, failed);
 			if (failed)
 				EXPECT_TRUE(is_clean(errno));

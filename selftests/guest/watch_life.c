@@ -499,7 +499,7 @@ TEST_F(life, of_a_process_that_moves_to_another_cgroup)
 	EXPECT_NE(before->cgroup, after->cgroup);
 	EXPECT_EQ(group.st_ino, after->cgroup);
 	EXPECT_EQ(before->exe, after->exe);
-	EXPECT_EQ(0, rmdir(CGROUP));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 static int fork_burn_execute(void *unused)

@@ -920,9 +920,7 @@ TEST(memory_is_what_was_asked_for)
 		  number_of(CGROUP "/memory.current", ""));
 	watch_end(&watch);
 	EXPECT_EQ(0, bytes_left());
-	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)
-		usleep(1000);
-	EXPECT_NE(0, access(CGROUP, F_OK));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* There is room for the members, but not for the table. */
@@ -944,9 +942,7 @@ TEST(memory_that_the_cgroup_has_not_got)
 	EXPECT_EQ(ENOMEM, watch_try(&request));
 	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
 	EXPECT_EQ(0, bytes_left());
-	for (int tries = 5000; rmdir(CGROUP) && tries; tries--)
-		usleep(1000);
-	EXPECT_NE(0, access(CGROUP, F_OK));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* --- requests at the same time */

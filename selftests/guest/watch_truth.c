@@ -63,12 +63,6 @@ static int work(void *unused)
 	return 0;
 }
 
-static uint64_t usage_ns(const struct rusage *usage)
-{
-	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * SECOND +
-	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * US;
-}
-
 FIXTURE(truth) {
 	struct watch watch;
 };
@@ -88,17 +82,6 @@ FIXTURE_SETUP(truth)
 FIXTURE_TEARDOWN(truth)
 {
 	watch_end(&self->watch);
-}
-
-/* CPU time of another process until now. */
-static uint64_t used_ns(pid_t pid)
-{
-	struct timespec time = { 0 };
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
-		return 0;
-	return time.tv_sec * SECOND + time.tv_nsec;
 }
 
 /*
@@ -138,7 +121,7 @@ static bool compare(struct __test_metadata *_metadata, struct watch *watch,
 	ASSERT_EQ(0, child_hold(&child));
 	request.period_ns = period_ns;
 	ASSERT_EQ(0, watch_begin(watch, &request));
-	before = used_ns(child.pid);
+	before = cpu_ns_of(child.pid);
 	child_go(&child);
 	ASSERT_EQ(child.pid, wait4(child.pid, NULL, 0, &usage));
 	status = watch_settled(watch, 0);
@@ -319,13 +302,9 @@ FIXTURE_SETUP(cgroup)
 
 FIXTURE_TEARDOWN(cgroup)
 {
-	int tries = 60000;
-
 	watch_end(&self->watch);
 	close(self->directory);
-	while (rmdir(CGROUP) && --tries)
-		usleep(1000);
-	EXPECT_LT(0, tries);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* Begin a watch of it. Return: what the kernel has charged to it before. */
@@ -421,7 +400,7 @@ TEST_F(cgroup, has_those_below_it)
 	}
 	EXPECT_WORK_COVERED(least_ns, status.cpu_time_ns);
 	EXPECT_WATCH_TICKS(&status);
-	EXPECT_EQ(0, rmdir(CGROUP "/below"));
+	EXPECT_EQ(0, remove_cgroup(CGROUP "/below"));
 }
 
 /* --- the whole machine */
@@ -573,7 +552,7 @@ static bool compare_both(struct __test_metadata *_metadata, struct watch *watch,
 	ASSERT_EQ(0, child_hold(&child));
 	request.period_ns = watch_ns;
 	ASSERT_EQ(0, watch_begin(watch, &request));
-	before = used_ns(child.pid);
+	before = cpu_ns_of(child.pid);
 	child_go(&child);
 	ASSERT_EQ(child.pid, wait4(child.pid, &result, 0, &usage));
 	ASSERT_EQ(0, result);

@@ -63,6 +63,8 @@ static void begin_with(struct __test_metadata *_metadata,
 		       int (*function)(void *argument), void *argument,
 		       struct profil_watch request)
 {
+	/* That of the last try */
+	watch_end(&self->watch);
 	self->child = child_begin(function, argument);
 	request.size = sizeof(request);
 	request.id = self->child.pid;
@@ -214,13 +216,19 @@ static int burn_a_second(void *unused __attribute__((unused)))
 	return 0;
 }
 
+static int compute(void *unused __attribute__((unused)))
+{
+	burn_thread_ns(100 * SECOND);
+	return 0;
+}
+
 /* It computes, and others do on its CPU: it waits for nothing else. */
 TEST_F(wall, of_one_who_waits_for_a_cpu)
 {
 	struct child other;
 
 	pin_to(1);
-	other = child_begin(burn_a_second, NULL);
+	other = child_begin(compute, NULL);
 	begin(_metadata, self, burn_a_second, NULL);
 	pin_to(0);
 	EXPECT_LIVES(self, 1);
@@ -231,7 +239,7 @@ TEST_F(wall, of_one_who_waits_for_a_cpu)
 		EXPECT_LIVES(self, 1);
 	}
 	end(_metadata, self);
-	EXPECT_EQ(0, child_end(&other));
+	EXPECT_EQ(-SIGKILL, child_kill(&other));
 	EXPECT_LT(100, self->status.runnable);
 	EXPECT_CHANCE("ticks", self->status.ticks,
 		      (double)self->status.cpu_time_ns / MS,
@@ -246,12 +254,6 @@ static int never(void *unused __attribute__((unused)))
 {
 	for (;;)
 		pause();
-	return 0;
-}
-
-static int compute(void *unused __attribute__((unused)))
-{
-	burn_thread_ns(100 * SECOND);
 	return 0;
 }
 
@@ -445,85 +447,59 @@ TEST_F(wall, of_one_who_is_killed_asleep)
 
 #define SLEEPERS	10
 
-/* Threads of the process that sleep forever, or are just about to. */
-static int nr_sleeping;
-
-static void *sleep_forever(void *unused __attribute__((unused)))
-{
-	__atomic_add_fetch(&nr_sleeping, 1, __ATOMIC_RELAXED);
-	for (;;)
-		pause();
-	return NULL;
-}
-
-static void sleep_beside(int nr, uint64_t ns)
-{
-	while (__atomic_load_n(&nr_sleeping, __ATOMIC_RELAXED) < nr)
-		sleep_ns(MS);
-	sleep_ns(ns);
-}
-
-static int begin_sleepers(int nr)
-{
-	pthread_t thread;
-
-	while (nr--)
-		if (pthread_create(&thread, NULL, sleep_forever, NULL))
-			return 1;
-	return 0;
-}
-
 /* Threads that sleep forever, and the process, which sleeps for a while. */
 static int have_sleepers(void *ns)
 {
 	if (begin_sleepers(SLEEPERS))
 		return 1;
-	sleep_beside(SLEEPERS, (uintptr_t)ns);
+	sleep_ns((uintptr_t)ns);
 	return 0;
 }
 
+/* They may come late to their waits. */
 TEST_F(wall, of_a_process_that_exits_with_sleepers)
 {
-	begin(_metadata, self, have_sleepers, (void *)(500 * MS));
-	end(_metadata, self);
-	EXPECT_LE(SLEEPERS * 250, waits_in(&self->watch, PAUSE));
+	RUN_UNTIL(SLEEPERS * 250 <= waits_in(&self->watch, PAUSE), {
+		begin(_metadata, self, have_sleepers, (void *)(500 * MS));
+		end(_metadata, self);
+	});
 }
 
 static void *execute(void *unused __attribute__((unused)))
 {
-	sleep_beside(2, 300 * MS);
+	sleep_ns(300 * MS);
 	execl("/bin/sleep", "sleep", "0.3", NULL);
 	return NULL;
 }
 
 /* Another thread than the first executes a program: it becomes the first. */
-static int have_a_thread_execute(void *unused __attribute__((unused)))
+static int have_a_thread_execute(void *unused)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, sleep_forever, NULL) ||
-	    pthread_create(&thread, NULL, execute, NULL))
+	if (begin_sleepers(1) || pthread_create(&thread, NULL, execute, NULL))
 		return 1;
-	sleep_forever(NULL);
-	return 1;
+	return never(unused);
 }
 
 TEST_F(wall, of_a_process_of_which_a_thread_executes)
 {
+	const struct profil_watch separate = { .flags = PROFIL_WATCH_SEPARATE };
 	const struct profil_watch_image *image;
 	uint32_t nr;
 
-	begin_with(_metadata, self, have_a_thread_execute, NULL,
-		   (struct profil_watch) { .flags = PROFIL_WATCH_SEPARATE });
-	end(_metadata, self);
-	EXPECT_LE(2 * 100, waits_in(&self->watch, PAUSE));
-	nr = watch_find_image(&self->watch, "sleep");
-	ASSERT_NE(0, nr);
-	image = watch_image(&self->watch, nr);
-	EXPECT_LE(300 - CUT,
-		  image_ticks(image) + image->blocked + image->runnable);
-	/* It may come late to its wait */
-	EXPECT_LE(150, image->blocked);
+	/* All may come late to their waits */
+	RUN_UNTIL(2 * 100 <= waits_in(&self->watch, PAUSE) &&
+		  150 <= image->blocked, {
+		begin_with(_metadata, self, have_a_thread_execute, NULL,
+			   separate);
+		end(_metadata, self);
+		nr = watch_find_image(&self->watch, "sleep");
+		ASSERT_NE(0, nr);
+		image = watch_image(&self->watch, nr);
+		EXPECT_LE(300 - CUT, image_ticks(image) + image->blocked +
+				     image->runnable);
+	});
 }
 
 static int vfork_often(void *unused __attribute__((unused)))
@@ -603,12 +579,6 @@ FIXTURE(group) {
 	struct profil_watch_status status;
 };
 
-static void remove_group(const char *path)
-{
-	for (int i = 0; i < 6000 && rmdir(path); i++)
-		sleep_ns(10 * MS);
-}
-
 FIXTURE_SETUP(group)
 {
 	self->watch.fd = -1;
@@ -620,15 +590,7 @@ FIXTURE_TEARDOWN(group)
 {
 	child_kill(&self->child);
 	watch_end(&self->watch);
-	remove_group(CGROUP);
-}
-
-static int move(pid_t pid, const char *procs)
-{
-	char number[20];
-
-	snprintf(number, sizeof(number), "%d", pid);
-	return write_file(procs, number);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 static void begin_group(struct __test_metadata *_metadata,
@@ -656,12 +618,12 @@ TEST_F(group, that_sleepers_enter_and_leave)
 	begin_group(_metadata, self);
 	EXPECT_EQ(0, watch_status(&self->watch).threads);
 	self->since.longest = monotonic_ns();
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	self->since.shortest = monotonic_ns();
 	sleep_ns(300 * MS);
 	EXPECT_LIVES(self, SLEEPERS + 1);
 	least = (monotonic_ns() - self->since.shortest) / MS;
-	ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUPS));
 	most = (monotonic_ns() - self->since.longest) / MS;
 	sleep_ns(500 * MS);
 	self->status = watch_status(&self->watch);
@@ -694,7 +656,7 @@ TEST_F(group, that_sleepers_leave_and_return_to)
 	for (int i = 0; i < 5; i++) {
 		uint64_t begin = monotonic_ns();
 
-		ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+		ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 		if (i)
 			ASSERT_EQ(0, wake_up(self->child.pid));
 		sleep_ns(100 * MS);
@@ -702,7 +664,7 @@ TEST_F(group, that_sleepers_leave_and_return_to)
 			ASSERT_EQ(0, ioctl(self->watch.fd,
 					   PROFIL_IOC_WATCH_COLLECT, NULL));
 		least += 100 - CUT;
-		ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+		ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUPS));
 		/* Those that run leave once their CPUs have been interrupted */
 		watch_status(&self->watch);
 		most += (monotonic_ns() - begin) / MS + CUT;
@@ -714,7 +676,7 @@ TEST_F(group, that_sleepers_leave_and_return_to)
 		EXPECT_EQ(0, self->status.asleep_blocked);
 	}
 	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	sleep_ns(100 * MS);
 	EXPECT_EQ(0, watch_status(&self->watch).asleep_blocked);
 	ASSERT_EQ(0, ioctl(self->watch.fd, PROFIL_IOC_WATCH_COLLECT, NULL));
@@ -731,7 +693,7 @@ TEST_F(group, that_has_a_quota)
 	    write_file(CGROUP "/cpu.max", "25000 100000"))
 		SKIP(return, "no quota of CPU time here");
 	self->child = child_begin(compute, NULL);
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	begin_group(_metadata, self);
 	child_go(&self->child);
 	EXPECT_SOON(self, 800 + self->status.ticks <=
@@ -746,7 +708,7 @@ TEST_F(group, that_has_a_quota)
 TEST_F(group, that_is_frozen)
 {
 	self->child = child_begin(compute, NULL);
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	begin_group(_metadata, self);
 	child_go(&self->child);
 	sleep_ns(50 * MS);
@@ -768,7 +730,7 @@ TEST_F(group, whose_process_has_a_watch_of_its_own)
 	} other;
 
 	self->child = child_begin(sleep_often, NULL);
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	begin_group(_metadata, self);
 	other.since.longest = monotonic_ns();
 	ASSERT_EQ(0, watch_process(&other.watch, self->child.pid,
@@ -794,7 +756,7 @@ TEST_F(group, with_more_threads_than_there_is_room_for)
 	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
 	child_go(&self->child);
 	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	request.threads = 3;
 	ASSERT_EQ(0, watch_begin(&self->watch, &request));
 	close(fd);
@@ -821,23 +783,23 @@ TEST_F(group, that_leaves_without_room_for_its_program)
 	/* One is for those without, and the first one gets the other */
 	request.images = 2;
 	ASSERT_EQ(0, mkdir(CGROUP "/one", 0755));
-	ASSERT_EQ(0, move(first.pid, CGROUP "/one/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(first.pid, CGROUP "/one"));
 	self->child = child_begin(have_sleepers, (void *)(100 * SECOND));
 	child_go(&self->child);
 	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	ASSERT_EQ(0, watch_begin(&self->watch, &request));
 	close(fd);
 	self->since.shortest = monotonic_ns();
 	sleep_ns(300 * MS);
 	least = (monotonic_ns() - self->since.shortest) / MS;
-	ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUPS));
 	self->status = watch_status(&self->watch);
 	log_status(_metadata, &self->status);
 	EXPECT_LE((SLEEPERS + 1) * (least - CUT), self->status.blocked);
 	EXPECT_SOUND(&self->watch, &self->status);
 	child_kill(&first);
-	remove_group(CGROUP "/one");
+	EXPECT_EQ(0, remove_cgroup(CGROUP "/one"));
 }
 
 /* More than a move looks at */
@@ -859,8 +821,7 @@ static int have_many_sleepers(void *unused)
 	}
 	if (begin_sleepers(MANY_SLEEPERS))
 		return 1;
-	sleep_forever(unused);
-	return 1;
+	return never(unused);
 }
 
 /* They are in the watch already. */
@@ -872,13 +833,13 @@ TEST_F(group, with_more_threads_than_a_move_looks_at)
 	self->child = child_begin(have_many_sleepers, NULL);
 	child_go(&self->child);
 	ASSERT_EQ(0, wait_for_threads(self->child.pid, MANY_SLEEPERS + 1));
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	begin_group(_metadata, self);
 	ASSERT_EQ(0, watch_process(&other, self->child.pid, PROFIL_WATCH_WALL));
 	EXPECT_EQ(MANY_SLEEPERS + 1, watch_status(&other).threads);
 	/* Out of the one, and back; it stays in the other */
-	ASSERT_EQ(0, move(self->child.pid, CGROUPS "/cgroup.procs"));
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUPS));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	self->status = watch_stop(&self->watch);
 	status = watch_stop(&other);
 	EXPECT_EQ(0, self->status.unfollowed_threads);
@@ -911,8 +872,8 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 		pin_to(1);
 		self->child = child_begin(compute, NULL);
 		pin_to(0);
-		ASSERT_EQ(0, move(first.pid, CGROUP "/one/cgroup.procs"));
-		ASSERT_EQ(0, move(self->child.pid, CGROUP "/one/cgroup.procs"));
+		ASSERT_EQ(0, enter_cgroup(first.pid, one));
+		ASSERT_EQ(0, enter_cgroup(self->child.pid, one));
 		request = watch_request(PROFIL_WATCH_CGROUP, fd,
 					PROFIL_WATCH_WALL);
 		request.threads = 1;
@@ -921,7 +882,7 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 		child_go(&self->child);
 		child_kill(&first);
 		EXPECT_SOON(self, !self->status.threads);
-		EXPECT_EQ(0, move(self->child.pid, CGROUP "/other/cgroup.procs"));
+		EXPECT_EQ(0, enter_cgroup(self->child.pid, other));
 		EXPECT_EQ(1, watch_status(&self->watch).threads);
 		self->status = watch_stop(&self->watch);
 		EXPECT_EQ(1, self->status.unfollowed_threads);
@@ -931,8 +892,8 @@ TEST_F(group, whose_thread_is_followed_while_it_runs)
 	}
 	EXPECT_EQ(0, unload_helper("delay"));
 	close(fd);
-	remove_group(one);
-	remove_group(other);
+	EXPECT_EQ(0, remove_cgroup(one));
+	EXPECT_EQ(0, remove_cgroup(other));
 }
 
 /* --- many threads */
@@ -1100,11 +1061,12 @@ static void *create_some_more(void *done)
 				return NULL;
 			pthread_join(thread, NULL);
 		}
-		if (pthread_create(&thread, NULL, sleep_forever, NULL))
+		if (begin_sleepers(1))
 			return NULL;
 	}
 	__atomic_add_fetch((int *)done, 1, __ATOMIC_RELEASE);
-	return sleep_forever(NULL);
+	never(NULL);
+	return NULL;
 }
 
 static int create_all_the_time(void *done)
@@ -1289,7 +1251,7 @@ TEST_F(wall, is_collected_at_a_stop)
 TEST_F(group, that_is_collected_at_a_stop_beside_forks)
 {
 	self->child = child_begin(have_many_sleepers, NULL);
-	ASSERT_EQ(0, move(self->child.pid, CGROUP "/cgroup.procs"));
+	ASSERT_EQ(0, enter_cgroup(self->child.pid, CGROUP));
 	child_go(&self->child);
 	ASSERT_EQ(0, wait_for_threads(self->child.pid, MANY_SLEEPERS + 1));
 	for (int i = 0; i < 20; i++) {
@@ -1380,7 +1342,7 @@ TEST_F(wall, of_two_users)
 	self->child = child_begin(have_sleepers_as_nobody,
 				  (void *)(100 * SECOND));
 	child_go(&self->child);
-	ASSERT_EQ(0, wait_for_threads(self->child.pid, SLEEPERS + 1));
+	ASSERT_EQ(0, wait_for_sleepers(self->child.pid, SLEEPERS + 1));
 	self->since.longest = monotonic_ns();
 	ASSERT_EQ(0, watch_process(&self->watch, self->child.pid,
 				   PROFIL_WATCH_WALL));

@@ -255,9 +255,7 @@ static int run_image(FIXTURE_DATA(profiles) *self, struct reexec_image *image)
 
 	if (wait4(child, &status, 0, &usage) != child)
 		return -1;
-	image->next_ns = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
-			 SECOND +
-			 (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * US;
+	image->next_ns = usage_ns(&usage);
 	image->switches = usage.ru_nvcsw + usage.ru_nivcsw;
 	covered_ns = account_after(self->device, 0).cpu_time_ns;
 	image->covered_ns = covered_ns - self->shared->covered_ns;

@@ -240,33 +240,6 @@ TEST(a_thread)
 
 #define SLEEPERS	2000
 
-static void *sleep_forever(void *unused __attribute__((unused)))
-{
-	for (;;)
-		pause();
-	return NULL;
-}
-
-/* With a small stack, since there are many. Return: as pthread_create(). */
-static int begin_thread(void *(*work)(void *argument), void *argument)
-{
-	pthread_attr_t small;
-	pthread_t thread;
-
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 65536);
-	return pthread_create(&thread, &small, work, argument);
-}
-
-/* Return: 0, or -1. */
-static int begin_sleepers(int nr)
-{
-	while (nr--)
-		if (begin_thread(sleep_forever, NULL))
-			return -1;
-	return 0;
-}
-
 TEST(threads_that_sleep)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
@@ -361,8 +334,10 @@ static void *serve(void *connection)
 
 static int serve_all(void *unused __attribute__((unused)))
 {
+	pthread_t thread;
+
 	for (int i = 0; i < CONNECTIONS; i++)
-		if (begin_thread(serve, &sockets[i][0]))
+		if (pthread_create(&thread, NULL, serve, &sockets[i][0]))
 			return 1;
 	pause();
 	return 1;
@@ -440,7 +415,7 @@ TEST(a_server_with_idle_connections)
 /* How long a real-time thread has waited for its CPU, at most. */
 static volatile uint64_t latest_ns;
 
-static void *wake_up_in_time(void *unused)
+static void *be_real_time(void *unused)
 {
 	struct sched_param param = { .sched_priority = 10 };
 	struct timespec at;
@@ -459,6 +434,13 @@ static void *wake_up_in_time(void *unused)
 			due += late;
 	}
 	return unused;
+}
+
+static int wake_up_in_time(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, be_real_time, NULL);
 }
 
 static double wait_of_another(void)
@@ -521,7 +503,7 @@ TEST(many_threads_that_sleep)
 	if (write_file("/proc/sys/kernel/threads-max", "20000"))
 		SKIP(return, "cannot have so many threads");
 	ASSERT_EQ(0, begin_sleepers(MANY));
-	ASSERT_EQ(0, begin_thread(wake_up_in_time, NULL));
+	ASSERT_EQ(0, wake_up_in_time());
 	usleep(20000);
 	TH_LOG("without a request, others wait for %.0f", wait_of_another());
 	request.threads = MANY + 2;
@@ -560,7 +542,7 @@ TEST(a_watch_of_many_processes_begins_and_others_run)
 	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
 						    getpid(), 0);
 
-	ASSERT_EQ(0, begin_thread(wake_up_in_time, NULL));
+	ASSERT_EQ(0, wake_up_in_time());
 	usleep(20000);
 	request.threads = MANY_PROCESSES / 2;
 	/* Most of it is the kernel's own, to map the memory */
@@ -578,7 +560,7 @@ TEST(a_profile_of_many_regions_begins_and_others_run)
 					sizeof(counter));
 		regions[i].offset -= i * 0x100000UL;
 	}
-	ASSERT_EQ(0, begin_thread(wake_up_in_time, NULL));
+	ASSERT_EQ(0, wake_up_in_time());
 	usleep(20000);
 	wait_of_another();
 	ASSERT_EQ(0, set_regions(regions, ARRAY_SIZE(regions), sizeof(counter),

@@ -26,12 +26,6 @@
 /* The work that looks up a tick, with PREEMPT_RT */
 #define LATE_WORK_NS	(7 * US)
 
-static uint64_t usage_ns(const struct rusage *usage)
-{
-	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * SECOND +
-	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * US;
-}
-
 FIXTURE(watch) {
 	struct watch watch;
 };

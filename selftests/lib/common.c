@@ -32,7 +32,7 @@
 
 static uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec time;
+	struct timespec time = { 0 };
 
 	clock_gettime(clock, &time);
 	return time.tv_sec * SECOND + time.tv_nsec;
@@ -80,6 +80,21 @@ uint64_t worked_ns(void)
 	static __thread uint64_t last, worked;
 
 	return worked += step_ns(CLOCK_THREAD_CPUTIME_ID, &last, 10 * MS);
+}
+
+/* CPU time of another process until now; 0 if there is none. */
+uint64_t cpu_ns_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
+
+/* CPU time of a process that has ended, and of its children. */
+uint64_t usage_ns(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * SECOND +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * US;
 }
 
 void sleep_ns(uint64_t ns)
@@ -536,6 +551,30 @@ int switch_threads(int nr)
 	return bad ? -1 : result;
 }
 
+static void *sleep_forever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/*
+ * Begin threads that sleep forever, with small stacks, since there may be many.
+ * Return: 0, or -1.
+ */
+int begin_sleepers(int nr)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	while (nr--)
+		if (pthread_create(&thread, &small, sleep_forever, NULL))
+			return -1;
+	return 0;
+}
+
 /* The number after @name in the first line of a file that begins so; 0 if none. */
 uint64_t number_of(const char *path, const char *name)
 {
@@ -756,6 +795,27 @@ int copy_file(const char *from, const char *to, mode_t mode)
 	close(in);
 	close(out);
 	return nr;
+}
+
+/* Move a process, or this one if @pid is 0. Return: 0, or -1 and errno. */
+int enter_cgroup(pid_t pid, const char *cgroup)
+{
+	char path[PATH_MAX], text[20];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	snprintf(text, sizeof(text), "%d", pid);
+	return write_file(path, text);
+}
+
+/*
+ * Its last process may have ended, and be waited for, but not have left its CPU yet:
+ * wait a minute at most. Return: 0 once there is no such cgroup, or -1.
+ */
+int remove_cgroup(const char *cgroup)
+{
+	for (int i = 0; i < 6000 && rmdir(cgroup) && errno == EBUSY; i++)
+		usleep(10000);
+	return access(cgroup, F_OK) ? 0 : -1;
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <profil.h>
@@ -62,6 +63,8 @@ uint64_t monotonic_ns(void);
 uint64_t process_cpu_ns(void);
 uint64_t thread_cpu_ns(void);
 uint64_t worked_ns(void);
+uint64_t cpu_ns_of(pid_t pid);
+uint64_t usage_ns(const struct rusage *usage);
 
 /*
  * Go on with rounds of 20000 iterations, for @ns of CPU time, until @end_ns? Not just
@@ -110,6 +113,7 @@ pid_t fork_child(void);
 int fork_some(int nr);
 int wait_child(pid_t child);
 int switch_threads(int nr);
+int begin_sleepers(int nr);
 uint64_t number_of(const char *path, const char *name);
 char process_state(pid_t pid);
 int threads_of(pid_t pid);
@@ -127,6 +131,8 @@ bool is_preempt_rt(void);
 bool is_linux_before(int major, int minor);
 int write_file(const char *path, const char *text);
 int copy_file(const char *from, const char *to, mode_t mode);
+int enter_cgroup(pid_t pid, const char *cgroup);
+int remove_cgroup(const char *cgroup);
 int try_perf_event(void);
 
 /*

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -74,17 +73,6 @@ static char *text_of(pid_t pid)
 	which = !which;
 	snprintf(texts[which], sizeof(texts[which]), "%d", pid);
 	return texts[which];
-}
-
-/* CPU time of a process */
-static uint64_t cpu_ns_of(pid_t pid)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
-		return 0;
-	return time.tv_sec * SECOND + time.tv_nsec;
 }
 
 static const struct prf_exec *exec_of(const struct prf *prf, pid_t pid)
@@ -437,16 +425,6 @@ TEST_F(tool, not_permitted)
 
 #define CGROUPS		"/sys/fs/cgroup"
 
-static int put(const char *path, pid_t pid)
-{
-	FILE *file = fopen(path, "w");
-	int failed = !file || fprintf(file, "%d\n", pid) < 0;
-
-	if (file && fclose(file))
-		failed = -1;
-	return failed;
-}
-
 /* Those in the cgroup and below it, with its path. */
 TEST_F(tool, cgroup)
 {
@@ -460,7 +438,7 @@ TEST_F(tool, cgroup)
 		SKIP(return, "this makes cgroups of version 2");
 	outside = start_program(LOOP);
 	inside = start_program(LOOP);
-	EXPECT_EQ(0, put(CGROUPS "/profil_test/below/cgroup.procs", inside));
+	EXPECT_EQ(0, enter_cgroup(inside, CGROUPS "/profil_test/below"));
 	EXPECT_USED(inside, "--cgroup=" CGROUPS "/profil_test");
 	/* As a shell completes it */
 	snprintf(command, sizeof(command), "cd %s && %s --duration=1 --cgroup="
@@ -470,8 +448,8 @@ TEST_F(tool, cgroup)
 	EXPECT_TRUE(tool_has_file(&self->run, "profil_test.prf"));
 	stop_program(outside);
 	stop_program(inside);
-	rmdir(CGROUPS "/profil_test/below");
-	rmdir(CGROUPS "/profil_test");
+	EXPECT_EQ(0, remove_cgroup(CGROUPS "/profil_test/below"));
+	EXPECT_EQ(0, remove_cgroup(CGROUPS "/profil_test"));
 	EXPECT_EQ(NULL, exec_of(&self->run.prf, outside));
 	exec = exec_of(&self->run.prf, inside);
 	ASSERT_NE(NULL, exec);

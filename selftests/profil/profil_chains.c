@@ -439,28 +439,19 @@ TEST_F(tool, chains_of_a_user)
 #define CGROUPS		"/sys/fs/cgroup"
 #define CGROUP		CGROUPS "/profil_chains"
 
-/* Join a cgroup, with what this process starts from now on. */
-static int join(const char *procs)
-{
-	int fd = open(procs, O_WRONLY | O_CLOEXEC);
-	int failed = fd < 0 || write(fd, "0", 1) != 1;
-
-	close(fd);
-	return failed;
-}
-
 TEST_F(tool, chains_of_a_cgroup)
 {
 	char pid[16];
 
 	NEED_MODULE();
-	if (mkdir(CGROUP, 0755) || join(CGROUP "/cgroup.procs")) {
+	/* With what this process starts from now on */
+	if (mkdir(CGROUP, 0755) || enter_cgroup(0, CGROUP)) {
 		rmdir(CGROUP);
 		SKIP(return, "this makes cgroups of version 2");
 	}
 	ATTACH("--cgroup=" CGROUP);
-	EXPECT_EQ(0, join(CGROUPS "/cgroup.procs"));
-	EXPECT_EQ(0, rmdir(CGROUP));
+	EXPECT_EQ(0, enter_cgroup(0, CGROUPS));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 TEST_F(tool, chains_of_the_machine)

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -222,16 +221,6 @@ TEST_F(tool, stops_without_main_thread)
 	EXPECT_EXIT(0);
 }
 
-static uint64_t cpu_ns(pid_t pid)
-{
-	struct timespec time = { 0 };
-	clockid_t clock;
-
-	if (!clock_getcpuclockid(pid, &clock))
-		clock_gettime(clock, &time);
-	return time.tv_sec * SECOND + time.tv_nsec;
-}
-
 /* Does the process rest within QUIET_TIMES tries? */
 static bool rests(pid_t pid)
 {
@@ -239,9 +228,9 @@ static bool rests(pid_t pid)
 	int i;
 
 	for (i = 0; i < QUIET_TIMES; i++) {
-		before = cpu_ns(pid);
+		before = cpu_ns_of(pid);
 		usleep(QUIET_US);
-		if (cpu_ns(pid) == before)
+		if (cpu_ns_of(pid) == before)
 			return true;
 	}
 	return false;

@@ -211,7 +211,7 @@ TEST_F(remedy, of_a_cgroup_without_the_device)
 	EXPECT_REMEDY("Operation not permitted",
 		      "start the container with '--device /dev/profil', or the service with DeviceAllow=/dev/profil");
 	EXPECT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
-	EXPECT_EQ(0, rmdir(CGROUP));
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
 /* --- the module forbids users some watches */

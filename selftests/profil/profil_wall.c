@@ -300,7 +300,6 @@ TEST_F(tool, waits_of_a_user)
 TEST_F(tool, waits_of_a_cgroup)
 {
 	pid_t inside, outside;
-	char pid[16];
 	size_t i, found = 0;
 
 	NEED_MODULE();
@@ -310,17 +309,14 @@ TEST_F(tool, waits_of_a_cgroup)
 	inside = start_server();
 	ASSERT_LT(0, outside);
 	ASSERT_LT(0, inside);
-	snprintf(pid, sizeof(pid), "%d", inside);
-	EXPECT_EQ(0, write_file(CGROUP "/cgroup.procs", pid));
+	EXPECT_EQ(0, enter_cgroup(inside, CGROUP));
 	tool_run(&self->run, LIST("--wall", "--duration=1",
 				  "--cgroup=" CGROUP), NULL, NO_OPTIONS);
 	kill(outside, SIGKILL);
 	kill(inside, SIGKILL);
 	waitpid(outside, NULL, 0);
 	waitpid(inside, NULL, 0);
-	/* Its last thread may be on its way out still */
-	for (i = 0; i < 100 && rmdir(CGROUP); i++)
-		usleep(10000);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
 	EXPECT_EQ(0, WEXITSTATUS(self->run.status));
 	EXPECT_ACCOUNT(&self->run.prf);
 	for (i = 0; i < self->run.prf.nr; i++) {
