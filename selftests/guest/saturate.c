@@ -176,22 +176,28 @@ TEST(full_counter_does_not_stop_others)
 }
 
 /*
- * Start with System V's rule and spend time until it stops the profile. A tick
- * in kernel mode just before that may still be pending.
+ * Spend time until System V's rule stops the profile. A tick in kernel mode just
+ * before that may still be pending.
  */
-static struct profil_status svr4(struct __test_metadata *_metadata)
+static struct profil_status until_full(void)
 {
-	struct profil_region region = overflow_bin(&counters.two[4], 2);
 	struct profil_status status;
 	int patience = 1000;
 
-	ASSERT_EQ(0, set_regions(&region, 1, 2, MS, PROFIL_SET_SVR4_STOP));
 	do {
 		burn_thread_ns(2 * MS);
 		status = status_now();
 	} while ((status.state == PROFIL_STATE_ON || status.pending) &&
 		 --patience);
 	return status;
+}
+
+static struct profil_status svr4(struct __test_metadata *_metadata)
+{
+	struct profil_region region = overflow_bin(&counters.two[4], 2);
+
+	ASSERT_EQ(0, set_regions(&region, 1, 2, MS, PROFIL_SET_SVR4_STOP));
+	return until_full();
 }
 
 TEST(svr4_stops_at_32767)
@@ -259,19 +265,13 @@ TEST(svr4_stops_every_region)
 		overflow_bin(&counters.two[4], 2),
 	};
 	size_t nr = regions[0].size / 2;
-	struct profil_status status;
-	int patience = 1000;
 	size_t i;
 
 	ASSERT_GE(sizeof(text), regions[0].size);
 	for (i = 0; i < nr; i++)
 		text[i] = SVR4_FULL - 1;
 	ASSERT_EQ(0, set_regions(regions, 2, 2, MS, PROFIL_SET_SVR4_STOP));
-	do {
-		burn_thread_ns(2 * MS);
-		status = status_now();
-	} while (status.state == PROFIL_STATE_ON && --patience);
-	EXPECT_EQ(PROFIL_STATE_FULL, status.state);
+	EXPECT_EQ(PROFIL_STATE_FULL, until_full().state);
 	for (i = 0; i < nr; i++)
 		EXPECT_GE(SVR4_FULL, text[i]);
 	counters.two[4] = 7;

@@ -569,11 +569,12 @@ static uint64_t kernel_symbol(const char *symbol)
 
 TEST(kernel_text_has_kernel_addresses)
 {
-	struct profil_watch_status status = { 0 };
+	struct profil_watch_status status;
 	struct watch watch = { .fd = -1 };
 	uint64_t ticks;
 
-	TRY_UNTIL(SHOWS < status.kernel) {
+	/* All ticks while the host runs others fall at one place, as of a module */
+	RUN_UNTIL(SHOWS < status.kernel && 0.5 / slack() * status.kernel <= ticks, {
 		struct child target = target_begin(&alice, work_in_both, NULL);
 		struct profil_watch request =
 			watch_request(PROFIL_WATCH_PROCESS, target.pid,
@@ -584,14 +585,12 @@ TEST(kernel_text_has_kernel_addresses)
 		ASSERT_EQ(0, watch_begin(&watch, &request));
 		EXPECT_EQ(0, child_end(&target));
 		status = watch_settled(&watch, 0);
-	}
-	ticks = watch_ticks_at(&watch, PROFIL_OBJECT_KERNEL,
-			       kernel_symbol("_stext") & -16ULL,
-			       kernel_symbol("_etext"));
-	TH_LOG("%llu ticks in kernel mode, %llu at addresses of its text",
-	       status.kernel, (unsigned long long)ticks);
-	EXPECT_LT(SHOWS, status.kernel);
-	EXPECT_LE(0.5 / slack() * status.kernel, ticks);
+		ticks = watch_ticks_at(&watch, PROFIL_OBJECT_KERNEL,
+				       kernel_symbol("_stext") & -16ULL,
+				       kernel_symbol("_etext"));
+		TH_LOG("%llu ticks in kernel mode, %llu at addresses of its text",
+		       status.kernel, (unsigned long long)ticks);
+	});
 	EXPECT_GE(status.kernel, ticks);
 	EXPECT_SOUND(&watch, &status);
 	EXPECT_WATCH_TICKS(&status);

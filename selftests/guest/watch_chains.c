@@ -607,13 +607,12 @@ TEST_F(chains, of_the_kernel)
 	/* An older tick in the kernel may not look at mappings */
 	if (is_linux_before(6, 1))
 		SKIP(return, "needs Linux 6.1");
-	begin(_metadata, self, stay_in_kernel, (void *)WORK_NS, 0);
-	finish(_metadata, self);
+	WATCH_UNTIL(0.5 * kernel_ticks_with_chains(&self->status) <
+		    kernel_ticks(&self->watch, START_OF(call_kernel), 0),
+		    stay_in_kernel, 0);
 	EXPECT_LT(WORK_NS / MS / 2, self->status.kernel);
 	EXPECT_EQ(self->status.kernel,
 		  watch_ticks(&self->watch, WATCH_ANY, PROFIL_OBJECT_KERNEL));
-	EXPECT_LT(0.5 * kernel_ticks_with_chains(&self->status),
-		  kernel_ticks(&self->watch, START_OF(call_kernel), 0));
 	EXPECT_EQ(0, kernel_ticks(&self->watch, START_OF(call_kernel), 1));
 }
 
@@ -621,14 +620,11 @@ TEST_F(chains, of_the_kernel_by_address)
 {
 	if (is_linux_before(6, 1))
 		SKIP(return, "needs Linux 6.1");
-	begin(_metadata, self, stay_in_kernel, (void *)WORK_NS,
-	      PROFIL_WATCH_KERNEL_TEXT);
-	finish(_metadata, self);
+	WATCH_UNTIL(0.5 * kernel_ticks_with_chains(&self->status) <
+		    kernel_ticks(&self->watch, START_OF(call_kernel), 1ULL << 63),
+		    stay_in_kernel, PROFIL_WATCH_KERNEL_TEXT);
 	EXPECT_EQ(self->status.kernel,
 		  watch_ticks(&self->watch, WATCH_ANY, PROFIL_OBJECT_KERNEL));
-	EXPECT_LT(0.5 * kernel_ticks_with_chains(&self->status),
-		  kernel_ticks(&self->watch, START_OF(call_kernel),
-			       1ULL << 63));
 }
 
 /* --- code that comes and goes */
@@ -1131,10 +1127,8 @@ static int run_32_bits(void *ns)
 
 TEST_F(chains, of_32_bit_programs)
 {
-	begin(_metadata, self, run_32_bits, (void *)WORK_NS, 0);
-	finish(_metadata, self);
-	EXPECT_LT(0.5 * self->status.counted,
-		  self->status.chains[PROFIL_CHAIN_NO_RULE]);
+	WATCH_UNTIL(0.5 * self->status.counted <
+		    self->status.chains[PROFIL_CHAIN_NO_RULE], run_32_bits, 0);
 	EXPECT_LE(self->status.chains[PROFIL_CHAIN_NO_RULE],
 		  ticks_with_caller(&self->watch, PROFIL_OBJECT_ANONYMOUS,
 				    false) + self->status.kernel);

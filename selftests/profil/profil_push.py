@@ -222,17 +222,21 @@ def answers_with_the_time_that_was_asked_for():
     """/debug/pprof/profile has the seconds that follow, and no others."""
     with Profil("--all") as profil:
         Work().do()
-        begin = time.monotonic_ns()
-        with subprocess.Popen([WORKLOAD] + ["burn"] * 1000,
-                              stdout=subprocess.DEVNULL) as busy:
-            profile = Profile(get(
-                f"http://127.0.0.1:{profil.port}"
-                "/debug/pprof/profile?seconds=1"))
-            most = (time.monotonic_ns() - begin) / PERIOD_NS
-            busy.kill()
+        # Its CPU may stand still in that second
+        for _ in range(20):
+            begin = time.monotonic_ns()
+            with subprocess.Popen([WORKLOAD] + ["burn"] * 1000,
+                                  stdout=subprocess.DEVNULL) as busy:
+                profile = Profile(get(
+                    f"http://127.0.0.1:{profil.port}"
+                    "/debug/pprof/profile?seconds=1"))
+                most = (time.monotonic_ns() - begin) / PERIOD_NS
+                busy.kill()
+            ticks = sum(values for _, values in samples([profile]))
+            if ticks:
+                break
         check_said(profil.end())
     equal(profile.period, PERIOD_NS)
-    ticks = sum(values for _, values in samples([profile]))
     assert 0 < ticks < most + 6 * math.sqrt(most), (ticks, most)
     assert profile.duration / PERIOD_NS <= most, (profile.duration, most)
 
