@@ -159,6 +159,7 @@ TEST_F(account, of_many_that_exit_at_once)
 	EXPECT_EQ(account.counts.ticks, account.counts.counted +
 		  account.counts.lost + account.counts.outside);
 	EXPECT_EQ(self->shared->ticks, account.counts.counted);
+	EXPECT_LT(0, account.counts.counted);
 }
 
 static void fill_memory(size_t size)

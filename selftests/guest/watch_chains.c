@@ -1246,6 +1246,7 @@ static void try_forgery(struct __test_metadata *_metadata,
 TEST_F(chains, by_forged_tables)
 {
 	struct callers callers = make_callers("/proc/self/exe"), forged;
+	uint64_t ticks = 0;
 	__u64 state = 1;
 
 	ASSERT_TRUE(callers.table != NULL);
@@ -1258,7 +1259,9 @@ TEST_F(chains, by_forged_tables)
 		forge(&forged, i % 3 == 0, &state);
 		try_forgery(_metadata, self, "/proc/self/exe", &forged,
 			    i % 3 == 0);
+		ticks += self->status.ticks;
 	}
+	EXPECT_LT(0, ticks);
 	free(callers.table);
 	free(forged.table);
 }
@@ -1329,6 +1332,7 @@ TEST_F(chains, that_end_while_ticks_come)
 {
 	struct profil_watch request = watch_request(PROFIL_WATCH_MACHINE, 0,
 						    PROFIL_WATCH_CHAINS);
+	uint64_t ticks = 0;
 
 	request.period_ns = 60000;
 	request.buckets = 4096;
@@ -1342,9 +1346,11 @@ TEST_F(chains, that_end_while_ticks_come)
 		if (i % 2) {
 			self->status = watch_stop(&self->watch);
 			EXPECT_CHAINS(&self->watch, &self->status);
+			ticks += self->status.ticks;
 		}
 		watch_end(&self->watch);
 	}
+	EXPECT_LT(0, ticks);
 }
 
 /* --- programs as they are */

@@ -113,6 +113,7 @@ TEST_F(preempted, request_does_not_delay_others)
 	}
 	TH_LOG("%d of %d waited", waited, REQUESTS);
 	EXPECT_EQ(0, waited);
+	EXPECT_FALSE(child_has_ended(&self->other));
 }
 
 TEST_HARNESS_MAIN

@@ -450,7 +450,8 @@ static double wait_of_another(void)
 	usleep(1000);
 	ns = latest_ns;
 	latest_ns = 0;
-	return ns / 2;
+	/* Else it does not run */
+	return ns ? ns / 2 : INFINITY;
 }
 
 /* Log how long a request took that began at @before, and check that it has paused. */
