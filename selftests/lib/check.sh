@@ -81,5 +81,9 @@ has()
 
 lacks()
 {
-	! grep -E -- "$2" "$1"
+	local text
+
+	# A file that is empty or missing lacks everything
+	text=$(grep -a '' "$1") || { echo "nothing in $1"; return 1; }
+	! grep -E -- "$2" <<< "$text"
 }

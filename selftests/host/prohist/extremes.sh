@@ -34,7 +34,7 @@ survives()
 {
 	"$prohist" --format="$1" -o /dev/null "${@:3}" 2> "$dir/survives"
 	[ $? = "$2" ] || { cat "$dir/survives"; return 1; }
-	lacks "$dir/survives" 'Sanitizer|runtime error'
+	prints_nothing grep -E 'Sanitizer|runtime error' "$dir/survives"
 }
 
 for form in text json svg autofdo bolt callgrind firefox folded gmon perf \
