@@ -70,17 +70,56 @@ static bool profil_is_in_scope(const struct profil_watcher *watcher,
 }
 
 /*
- * A thread that has memory, as the leader has not if it has ended. Context:
- * under rcu_read_lock().
+ * A thread that has memory, as those have not that have ended, which also stay in
+ * their old cgroup; the leader if none has. Context: under rcu_read_lock().
  */
 static struct task_struct *profil_find_thread(struct task_struct *leader)
 {
 	struct task_struct *thread;
+	u32 nr = 0;
 
 	for_each_thread(leader, thread)
-		if (READ_ONCE(thread->mm))
+		if ((READ_ONCE(thread->mm) &&
+		     !(READ_ONCE(thread->flags) & PF_EXITING)) ||
+		    nr++ == PROFIL_MOVED_THREADS)
 			return thread;
 	return leader;
+}
+
+/*
+ * Who may inspect a task depends on its memory, and on nothing else of a task of the
+ * kernel. Context: task_lock() held.
+ */
+static bool profil_has_rights(const struct task_struct *task)
+{
+	return task->mm || task->flags & PF_KTHREAD;
+}
+
+/*
+ * Call a function for a thread of a process, locked by task_lock(), whose rights are
+ * those of the process.
+ *
+ * Context: under rcu_read_lock().
+ * Return: what it returns; -ESRCH if all threads are about to end.
+ */
+static int profil_with_thread(struct profil_watcher *watcher,
+			      struct task_struct *leader,
+			      int (*function)(struct profil_watcher *watcher,
+					      struct task_struct *task))
+{
+	struct task_struct *task;
+	int err;
+
+	do {
+		task = profil_find_thread(leader);
+		task_lock(task);
+		err = profil_watcher_is_perfmon(watcher) ||
+		      profil_has_rights(task) ? function(watcher, task) :
+						-ESRCH;
+		task_unlock(task);
+		/* It may have just ended */
+	} while (err == -ESRCH && profil_find_thread(leader) != task);
+	return err;
 }
 
 /* --- members; profil_member_lock held */
@@ -396,7 +435,7 @@ profil_follow(struct task_struct *task, struct task_struct *child,
 	/*
 	 * Either this finds a watch that begins, or that finds the process as it
 	 * is now: pairs with the barriers in profil_join_process() and
-	 * profil_members_begin().
+	 * profil_processes_begin().
 	 */
 	smp_mb();
 	if (!profil_is_wanted(task, child))
@@ -530,7 +569,7 @@ static bool profil_follow_move(struct profil_member *member,
 
 /*
  * The rights of the process cannot be looked at now: it leaves the watches that
- * it is no target of any more, and joins none.
+ * it is no target of any more, and joins only those that need not look.
  */
 static bool profil_move_unseen(struct task_struct *task)
 {
@@ -540,9 +579,15 @@ static bool profil_move_unseen(struct task_struct *task)
 	bool changed = false;
 
 	raw_spin_lock_irqsave(&profil_member_lock, flags);
+	profil_for_each_member(member, task->signal)
+		if (!profil_watcher_is_wide(member->watcher))
+			changed |= profil_follow_move(member, task, NULL);
 	list_for_each_entry(watcher, &profil_wide, wide) {
 		member = profil_member_find(watcher, task->signal);
-		if (!profil_is_target(watcher, task))
+		if (profil_watcher_is_perfmon(watcher))
+			changed |= profil_wide_update(watcher, task, NULL,
+						      profil_member_image(member));
+		else if (!profil_is_target(watcher, task))
 			changed |= member && profil_member_leave(member, task);
 		else if (!member || !profil_is_image_on(member->image))
 			profil_member_miss(watcher, &watcher->unfollowed);
@@ -562,7 +607,11 @@ static bool profil_move(struct task_struct *task)
 
 	if (!spin_trylock(&task->alloc_lock))
 		return profil_move_unseen(task);
-	changed = profil_follow(task, task, NULL, profil_follow_move);
+	/* It may have just ended */
+	if (profil_has_rights(task))
+		changed = profil_follow(task, task, NULL, profil_follow_move);
+	else
+		changed = profil_move_unseen(task);
 	spin_unlock(&task->alloc_lock);
 	return changed;
 }
@@ -616,19 +665,20 @@ void profil_members_free(struct task_struct *task)
 
 /* --- beginning and end */
 
+static int profil_ask_rights(struct profil_watcher *watcher,
+			     struct task_struct *task)
+{
+	return profil_may_inspect(watcher, task) ? 0 : -EPERM;
+}
+
 /*
  * Not inline, so that a test can delay it. Context: under rcu_read_lock().
+ * Return: 0, -EPERM, or -ESRCH if the process is about to end.
  */
-static noinline bool profil_may_join(const struct profil_watcher *watcher,
-				     struct task_struct *leader)
+static noinline int profil_check_join(struct profil_watcher *watcher,
+				      struct task_struct *leader)
 {
-	struct task_struct *task = profil_find_thread(leader);
-	bool may;
-
-	task_lock(task);
-	may = profil_may_inspect(watcher, task);
-	task_unlock(task);
-	return may;
+	return profil_with_thread(watcher, leader, profil_ask_rights);
 }
 
 /* Return: as profil_member_new(). */
@@ -658,45 +708,57 @@ static int profil_join_process(struct profil_watcher *watcher)
 	struct task_struct *task = pid_task(find_vpid(request->id),
 					    PIDTYPE_TGID);
 	struct profil_member *member;
-	bool may;
+	int err;
 
 	if (!task || !atomic_read(&task->signal->live))
 		return -ESRCH;
 	if (!profil_is_in_scope(watcher, task) ||
-	    !profil_may_trace(watcher, task) || !profil_may_join(watcher, task))
+	    !profil_may_trace(watcher, task))
 		return -EPERM;
+	err = profil_check_join(watcher, task);
+	if (err)
+		return err;
 	member = profil_join_waiting(watcher, task);
 	if (IS_ERR(member))
 		return PTR_ERR(member);
-	/* Pairs with the barrier in profil_members_exec(). */
+	/* Pairs with the barrier in profil_follow(). */
 	smp_mb();
-	may = profil_may_join(watcher, task);
+	err = profil_check_join(watcher, task);
 	raw_spin_lock_irq(&profil_member_lock);
-	if (!may)
+	if (err)
 		profil_member_remove(member);
 	else if (!(request->flags & PROFIL_WATCH_AT_EXEC) &&
 		 member->image == PROFIL_MEMBER_WAITING)
 		WRITE_ONCE(member->image,
-			   profil_table_image(watcher, task, 0, 0));
+			   profil_table_image(watcher, profil_find_thread(task),
+					      0, 0));
 	raw_spin_unlock_irq(&profil_member_lock);
-	return may ? 0 : -EPERM;
+	return err;
+}
+
+static int profil_join_locked(struct profil_watcher *watcher,
+			      struct task_struct *task)
+{
+	raw_spin_lock_irq(&profil_member_lock);
+	if (!profil_member_find(watcher, task->signal))
+		profil_wide_update(watcher, task, NULL, 0);
+	raw_spin_unlock_irq(&profil_member_lock);
+	return 0;
 }
 
 /* A process of a watch of many. Context: under rcu_read_lock(). */
 static void profil_join_wide(struct profil_watcher *watcher, struct pid *pid)
 {
-	struct task_struct *task = pid_task(pid, PIDTYPE_TGID);
+	struct task_struct *leader = pid_task(pid, PIDTYPE_TGID);
 
-	if (!task)
+	/* First what takes no lock, as the processes of all users come here */
+	if (!leader || !atomic_read(&leader->signal->live) ||
+	    !profil_is_target(watcher, profil_find_thread(leader)))
 		return;
-	task = profil_find_thread(task);
-	task_lock(task);
-	raw_spin_lock_irq(&profil_member_lock);
-	if (atomic_read(&task->signal->live) &&
-	    !profil_member_find(watcher, task->signal))
-		profil_wide_update(watcher, task, NULL, 0);
-	raw_spin_unlock_irq(&profil_member_lock);
-	task_unlock(task);
+	/* One that has ended meanwhile is not missing */
+	if (profil_with_thread(watcher, leader, profil_join_locked) &&
+	    atomic_read(&leader->signal->live))
+		profil_member_miss(watcher, &watcher->unfollowed);
 }
 
 /* A thread of a process that has joined. Context: under rcu_read_lock(). */
@@ -783,7 +845,7 @@ static int profil_processes_begin(struct profil_watcher *watcher)
 	err = profil_wide_add(watcher);
 	if (err)
 		return err;
-	/* Pairs with the barrier in profil_members_exec(). */
+	/* Pairs with the barrier in profil_follow(). */
 	smp_mb();
 	profil_join_each(watcher, profil_join_wide);
 	return 0;

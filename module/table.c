@@ -995,7 +995,9 @@ u32 profil_table_image(struct profil_watcher *watcher, struct task_struct *task,
 		strscpy(image.comm, "[kernel]", sizeof(image.comm));
 	} else {
 		image.cgroup = profil_task_cgroup(task);
-		strscpy(image.comm, task->comm, sizeof(image.comm));
+		/* As in /proc/PID/comm, also if that thread has ended */
+		strscpy(image.comm, task->group_leader->comm,
+			sizeof(image.comm));
 	}
 
 	raw_spin_lock_irqsave(&watcher->lock, flags);

@@ -979,7 +979,8 @@ static int leave_a_thread(void *unused)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, wait_in_thread, NULL))
+	if (pthread_create(&thread, NULL, wait_in_thread, NULL) ||
+	    pthread_setname_np(thread, "other"))
 		return 1;
 	pthread_exit(unused);
 }
@@ -998,6 +999,66 @@ TEST(of_a_process_whose_leader_has_ended)
 }
 
 /* --- cgroups */
+
+/* Its first thread stays where it was; but the process goes on to have its name. */
+TEST(a_cgroup_that_one_enters_who_has_no_leader)
+{
+	struct child target = target_begin(&alice, leave_a_thread, NULL);
+	struct watch watch = { .fd = -1 };
+	struct profil_watch request;
+	int fd;
+
+	child_go(&target);
+	for (int i = 0; i < 10000 && process_state(target.pid) != 'Z'; i++)
+		usleep(1000);
+	ASSERT_EQ('Z', process_state(target.pid));
+	mkdir(CGROUP, 0755);
+	fd = open(CGROUP, O_RDONLY | O_DIRECTORY);
+	ASSERT_EQ(0, enter_cgroup(target.pid, CGROUP));
+	request = watch_request(PROFIL_WATCH_CGROUP, fd, 0);
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	EXPECT_EQ(1, watch_status(&watch).processes);
+	EXPECT_EQ(0, watch_find_image(&watch, "other"));
+	EXPECT_NE(0, watch_find_image(&watch, "watch_access"));
+	watch_end(&watch);
+	close(fd);
+	child_kill(&target);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
+}
+
+static int get_limits_forever(void *unused __attribute__((unused)))
+{
+	struct rlimit limit;
+
+	for (;;)
+		getrlimit(RLIMIT_NOFILE, &limit);
+	return 0;
+}
+
+/* Its task may be locked at any time, which root does not need. */
+TEST(a_cgroup_that_one_enters_who_is_locked)
+{
+	struct child child = child_begin(get_limits_forever, NULL);
+	struct watch watch = { .fd = -1 };
+	struct profil_watch request;
+	int fd;
+
+	mkdir(CGROUP, 0755);
+	fd = open(CGROUP, O_RDONLY | O_DIRECTORY);
+	request = watch_request(PROFIL_WATCH_CGROUP, fd, 0);
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	child_go(&child);
+	for (int i = 0; i < 1000; i++) {
+		ASSERT_EQ(0, enter_cgroup(child.pid, CGROUP));
+		ASSERT_EQ(0, enter_cgroup(child.pid, "/sys/fs/cgroup"));
+	}
+	EXPECT_EQ(0, watch_status(&watch).unfollowed);
+	EXPECT_EQ(1, watch_status(&watch).processes);
+	child_kill(&child);
+	watch_end(&watch);
+	close(fd);
+	EXPECT_EQ(0, remove_cgroup(CGROUP));
+}
 
 struct in_cgroup {
 	int fd;

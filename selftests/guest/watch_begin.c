@@ -192,7 +192,7 @@ TEST(a_watch_that_fails_when_the_process_has_joined)
 	char symbol[200];
 	int late = 0;
 
-	if (!find_function("profil_may_join", symbol, sizeof(symbol)))
+	if (!find_function("profil_check_join", symbol, sizeof(symbol)))
 		SKIP(return, "the compiler has inlined the function");
 	for (size_t i = 0; i < ARRAY_SIZE(delays_ms) && !late; i++) {
 		struct race race = { .delay_ms = delays_ms[i] };

@@ -509,11 +509,11 @@ enum profil_watch_target {
  *
  *   EINVAL      unknown flag or target; a flag that the target does not have;
  *               PROFIL_WATCH_CALL_SITES without PROFIL_WATCH_CHAINS; @threads
- *               without PROFIL_WATCH_WALL; @id or a size is out of range;
- *               @reserved is not 0
+ *               without PROFIL_WATCH_WALL; @id, @period_ns or a size is out of
+ *               range; @reserved is not 0
  *   EACCES      the period is shorter than 10 ms, and that is forbidden, see
  *               &struct profil_set; or the descriptor is not open for reading
- *   ESRCH       there is no process @id, or it is a zombie
+ *   ESRCH       there is no process @id, or it is a zombie or about to be one
  *   EBADF       @id is not a descriptor of a cgroup of version 2
  *   EPERM       the caller may not inspect process @id, or the module parameter
  *               watch_scope forbids that; or the target is another user or the
