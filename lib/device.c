@@ -3,7 +3,7 @@
  * device.c - requests to the device, or to user space in its place
  *
  * Keeps no descriptor between calls that the program could close or inherit by
- * accident, no memory, no lock. This is possible because a profile belongs to the
+ * accident, and no lock. This is possible because a profile belongs to the
  * address space, not to the descriptor. A watch does belong to its descriptor,
  * which is the caller's; see watch.c.
  */

@@ -7,7 +7,7 @@
  * holds; so do requests of the program itself. No other task waits for that:
  * the work runs on an unbound queue, the number of works that run is limited
  * for each user, and ticks that cannot be written within about a second are
- * lost.
+ * lost, or within ten if the work gets no CPU.
  *
  * When a process exits or executes another program, its last ticks go to
  * counters in shared tmpfs files through the file, before wait() returns.

@@ -65,7 +65,7 @@ MODULE_PARM_DESC(max_watch_kb,
 
 module_param_named(watch_scope, profil_limits.watch_scope, uint, 0644);
 MODULE_PARM_DESC(watch_scope,
-		 "Whom users may watch: 0 nobody, 1 descendants, 2 as ptrace (default 2)");
+		 "Whom users may watch: 0 nobody, 1 themselves and descendants, 2 as ptrace (default 2)");
 
 module_param_named(min_period_us, profil_limits.min_period_us, uint, 0444);
 MODULE_PARM_DESC(min_period_us,

@@ -14,7 +14,7 @@
 #include "thread.h"
 #include "watcher.h"
 
-/* How long context switches are watched after the last profile has gone. */
+/* How long context switches are watched after the last profile or watch has gone. */
 #define PROFIL_CLOCK_LINGER	(10 * HZ)
 
 static DEFINE_MUTEX(profil_clock_mutex);

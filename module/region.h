@@ -3,8 +3,8 @@
  * region.h - from a program counter to a counter
  *
  * Context: any; no locks, no memory of its own, nothing of the kernel but its
- * integer types and sort(). The same source is compiled for user space, where
- * it is tested against a slow reference in 128-bit arithmetic.
+ * integer types, sort_r() and cond_resched(). The same source is compiled for
+ * user space, where it is tested against a slow reference in 128-bit arithmetic.
  */
 #ifndef PROFIL_REGION_H
 #define PROFIL_REGION_H

@@ -16,8 +16,8 @@
 #include <linux/types.h>
 
 /**
- * struct profil_schedule - the ticks of one CPU with one period
- * @key: secret, of this CPU and this period
+ * struct profil_schedule - the ticks of one CPU or thread with one period
+ * @key: secret, of this CPU or thread and this period
  * @passed: number of ticks at or before the time last asked for, counted from
  *	time 0
  * @next: time of the first tick after it, in nanoseconds

@@ -2,9 +2,10 @@
 /*
  * thread.c - the threads of watches of wall-clock time
  *
- * A thread gets an entry when it is created, or when its process joins the watch,
- * and loses it when its task is freed, or when the watch ends: by then it has been
- * switched out for the last time. All entries were allocated when the watch began.
+ * A thread gets an entry when it is created, or executes a program, or when its
+ * process joins the watch, and loses it when its task is freed, or when the watch
+ * ends: by then it has been switched out for the last time. All entries were
+ * allocated when the watch began.
  *
  * tick.c counts the ticks of a wait when that ends. Here are those of waits that
  * go on: how many there are, for the stats; and counting them, with their chains,
@@ -83,7 +84,7 @@ static void profil_thread_init(struct profil_thread *thread,
 	thread->state = TASK_INTERRUPTIBLE;
 	profil_schedule_start(&thread->schedule, watcher->cells, task->pid,
 			      watcher->sink.period_ns, now);
-	/* Pairs with the acquire in profil_thread_is_due() */
+	/* Pairs with the acquire in profil_thread_counted(). */
 	smp_store_release(&thread->out, now);
 }
 

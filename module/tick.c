@@ -15,8 +15,8 @@
  * until a profiled address space is switched in.
  *
  * In a watch of wall-clock time each thread has ticks of its own, and takes them
- * along: an interval of such a watch is for one thread, and closed when that is
- * switched out. Those that fell until it is switched in again are then counted
+ * along: an interval of such a watch is for one thread, until that is switched
+ * out. Those that fell until it is switched in again are then counted
  * by an interrupt that the CPU sends to itself, as its memory and its registers
  * are at hand there.
  *
@@ -24,8 +24,8 @@
  * from an hrtimer for each CPU where perf has no counter for us or the
  * administrator chose so.
  *
- * All code that a tick executes is in this file, so that the compiler can
- * inline it.
+ * What a tick mostly executes is in this file and in headers, so that the compiler
+ * can inline it.
  *
  * Context: see each function. In interrupts and context switches each CPU keeps
  * to its own struct profil_cpu, with hard interrupts off. A tick may take a
@@ -108,7 +108,7 @@ struct profil_interval {
  * @open: bit mask of the intervals that are open
  * @wall: those of them that are of watches of wall-clock time
  * @armed: time of the next interrupt, PROFIL_PARKED or PROFIL_OFFLINE
- * @rest: before that time, no interrupt walks stacks
+ * @rest: before that time, no interrupt of a tick walks stacks
  * @event: perf's counter, or NULL to use @timer
  * @timer: used without @event
  * @rearm: arms @event when perf has throttled it
@@ -875,7 +875,7 @@ static bool profil_cpu_runs(int nr, void *info)
 	 */
 	if (smp_load_acquire(&cpu->mm) == info)
 		return true;
-	/* Pairs with the release in profil_interval_close(). */
+	/* Pairs with the release in profil_interval_drop(). */
 	sink = smp_load_acquire(&cpu->intervals[PROFIL_SLOT_PROFILE].sink);
 	/* Not freed: its end needs profil_ipi_lock, too */
 	return sink && profil_sink_session(sink)->mm == info;
@@ -887,7 +887,7 @@ static bool profil_cpu_runs_watched(int nr, void *info)
 	struct profil_cpu *cpu = per_cpu_ptr(&profil_cpus, nr);
 	const struct profil_member *member;
 
-	/* Pairs with the release in profil_interval_close(). */
+	/* Pairs with the release in profil_interval_drop(). */
 	if (smp_load_acquire(&cpu->intervals[watcher->sink.slot].sink) ==
 	    &watcher->sink)
 		return true;

@@ -4,8 +4,7 @@
  *
  * What .eh_frame says about a file, made small in user space: for each range of
  * its text a rule that finds the caller's registers. A wrong table finds wrong
- * callers; it reads nothing but what its reader lets it read, and each step
- * goes up the stack.
+ * callers; it reads nothing but what its reader lets it read.
  *
  * <linux/profil.h> describes the table.
  *

@@ -33,7 +33,8 @@
  * @uid: the user
  * @container: of root, number of the PID namespace that root made and it is in;
  *	it may be that of another one by now, which then shares the limits
- * @refs: one for each context, session and watch that has a pointer to this
+ * @refs: one for each context, session, watch and table of callers that has a
+ *	pointer to this; 0 while only @rested keeps it
  * @charged: what the user has
  * @turn: the last one of profil_user_turn(), in milliseconds
  * @nr_dying: watches that are being freed

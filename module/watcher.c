@@ -2,8 +2,8 @@
 /*
  * watcher.c - the memory of a watch, and the references to it
  *
- * All memory is allocated when the watch begins, and freed with the last
- * reference.
+ * All memory but that of tables of callers is allocated when the watch begins; it
+ * is freed with the last reference.
  *
  * Context: process, may sleep, unless a function says otherwise.
  */

@@ -156,7 +156,7 @@ struct profil_due {
 /**
  * struct profil_callers - a table of callers that a user has loaded
  * @list: in that of the user's
- * @refs: one for each watch that has it
+ * @refs: one for each object that has it
  * @user: who loaded it; a reference; @pages are charged to it
  * @pages: memory, in pages; 0 for watches with CAP_PERFMON
  * @bytes: length of @blob
