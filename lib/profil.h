@@ -332,9 +332,9 @@ int profil_watch_stop(int fd, struct profil_watch_status *last);
  * @fd: descriptor of profil_watch_open()
  * @status: receives the stats afterwards, or NULL
  *
- * No thread is woken. Takes some microseconds for each such thread, and begins when
- * as much time has passed since the last one of the user as that took.
- * profil_watch_stop() does it itself.
+ * No thread is woken. A collection takes some microseconds for each such thread.
+ * Those of a user, in all watches, take place one at a time, and after each of them
+ * the next one waits for as long as that took. profil_watch_stop() does it itself.
  *
  * Return: 0, also if there is nothing to count, or -1 with errno, as
  * profil_watch_stop().

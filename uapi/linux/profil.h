@@ -26,9 +26,10 @@
  *   ENOTTY  there is no such request
  *   EPERM   the caller is a kernel thread or has no address space of its own
  *
- * A request that fails changes nothing, with two exceptions: see
- * PROFIL_SET_CHECK; and what PROFIL_IOC_STOP or PROFIL_IOC_WATCH_STOP stops may
- * have stopped if the caller's memory for the stats goes while the request runs.
+ * A request that fails changes nothing, with three exceptions: see
+ * PROFIL_SET_CHECK; what PROFIL_IOC_STOP or PROFIL_IOC_WATCH_STOP stops may have
+ * stopped if the caller's memory for the stats goes while the request runs; and
+ * waits that PROFIL_IOC_WATCH_COLLECT has counted stay counted.
  */
 #ifndef _LINUX_PROFIL_H
 #define _LINUX_PROFIL_H
@@ -45,7 +46,8 @@
  *
  * PROFIL_IOC_SET (struct profil_set): start a profile, or replace the one that
  * runs. When the request returns, the kernel does not write the counters of a
- * replaced profile any more.
+ * replaced profile any more. Where pages of these are on their way, it waits for
+ * them for up to a second, as PROFIL_IOC_STOP does.
  *
  * PROFIL_IOC_STOP (struct profil_status, or 0): stop the profile; returns 0
  * also when there was none. A non-zero argument receives the last stats of the
@@ -75,9 +77,10 @@
  * stats. The table stays, for the mappings.
  * When the request returns, no more ticks come into the table. It waits for the
  * last ones (@pending of the stats), a quarter of a second or little more. With
- * PROFIL_WATCH_WALL it first counts the waits that go on, as
- * PROFIL_IOC_WATCH_COLLECT does. If another task just does that, it waits; a fatal
- * signal ends this, with EINTR, and the watch goes on.
+ * PROFIL_WATCH_WALL it also counts the waits that go on, as
+ * PROFIL_IOC_WATCH_COLLECT does, and waits for its turn like that. A fatal signal
+ * ends this waiting, with EINTR, and the watch goes on; a later one costs waits
+ * their chains, and the watch ends.
  *
  * PROFIL_IOC_WATCH_UNWIND (struct profil_watch_unwind): load a table that finds
  * the callers in code of a file, for the watch of this open file, which counts
@@ -86,10 +89,11 @@
  * PROFIL_IOC_WATCH_COLLECT (struct profil_watch_status, or 0): count the ticks of
  * threads that wait now, which else are counted when their wait ends, for the
  * watch of this open file; a non-zero argument receives the stats afterwards.
- * Nobody is woken. It takes some microseconds for each such thread, and begins when
- * as much time has passed since the last one of the user as that took; a fatal
- * signal ends it early, with EINTR. Does nothing without PROFIL_WATCH_WALL, or
- * when the watch has been stopped.
+ * Nobody is woken. A collection takes some microseconds for each such thread. Those
+ * of a user, in all watches, take place one at a time, and after each of them the
+ * next one waits for as long as that took. A fatal signal ends it early, with
+ * EINTR. Does nothing without PROFIL_WATCH_WALL, or when the watch has been
+ * stopped.
  *
  * poll() reports EPOLLIN for an open file with a watch when the paths of objects
  * have become known, or are known to have none, since a request returned the
@@ -279,7 +283,9 @@ struct profil_region_status {
  * @outside: ticks that belong to no region that is on; also those of a process
  *	that exits or executes another program, once the kernel frees its memory
  * @lost: ticks whose counter could not be written: its page was not available
- *	within about a second, or its memory was freed first
+ *	within about a second (10 seconds while the program keeps its mappings
+ *	locked, or while other works of the user wait), too many other counters
+ *	waited for theirs, or its memory was freed first
  * @left_out: ticks in kernel mode under PROFIL_SET_USER_ONLY
  * @kernel: ticks in kernel mode, whatever their outcome
  */
@@ -410,7 +416,7 @@ struct profil_account {
  * @PROFIL_WATCH_MACHINE: of everything but idle CPUs; @id must be 0
  *
  * Belonging to a user or a cgroup is decided when the watch begins, at fork, at
- * exec, and, for a cgroup, when a process is moved.
+ * exec, and when a process is moved to another cgroup.
  *
  * A caller without CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8) may watch the
  * processes that it may inspect: of its own user, with its own group, with no
@@ -435,9 +441,9 @@ enum profil_watch_target {
  * PROFIL_WATCH_AT_EXEC: with PROFIL_WATCH_PROCESS, begin when the process next
  * executes a program. What it forks before is not watched.
  *
- * PROFIL_WATCH_SEPARATE: an image for each process and each exec. Without this
- * flag all processes that execute the same file under the same name in the same
- * cgroup share one.
+ * PROFIL_WATCH_SEPARATE: an image for each process, each exec and each move to
+ * another cgroup. Without this flag all processes that execute the same file under
+ * the same name in the same cgroup share one.
  *
  * PROFIL_WATCH_KERNEL_TEXT: count ticks in kernel mode by address, too; needs
  * CAP_PERFMON.
@@ -446,7 +452,10 @@ enum profil_watch_target {
  * a caller, and the sum over all callers is what the bucket of a watch without
  * this flag has. Ticks in kernel mode are in buckets of PROFIL_OBJECT_KERNEL,
  * whose caller is the innermost frame in user mode. Their offset is 0 without
- * PROFIL_WATCH_KERNEL_TEXT. x86-64 only.
+ * PROFIL_WATCH_KERNEL_TEXT. For as long as a walk of the stack has taken, no other
+ * tick of that CPU walks one: ticks that fall meanwhile are counted with the next
+ * one that does; or in the kernel, if another program is switched in before.
+ * x86-64 only.
  *
  * PROFIL_WATCH_CALL_SITES: with PROFIL_WATCH_CHAINS, a caller's offset is that of
  * the last byte of its call. Without this flag it is where its function begins,
@@ -472,7 +481,7 @@ enum profil_watch_target {
 #define PROFIL_WATCH_CALL_SITES		(1u << 5)
 #define PROFIL_WATCH_WALL		(1u << 6)
 
-/* Most frames of a chain in user mode; the deepest ones are kept */
+/* Most frames of a chain in user mode; the innermost ones are kept */
 #define PROFIL_MAX_FRAMES		127
 
 /**
@@ -501,9 +510,10 @@ enum profil_watch_target {
  * 0 for any of @processes to @names, and for @threads with PROFIL_WATCH_WALL,
  * stands for a default. The request stores what it has used in @period_ns and in
  * these, and the result in @map_size. All memory is allocated at once and charged
- * to the caller's memory cgroup, but not on Linux 5.10; the watch never takes more.
- * What is left of the last walk on each possible CPU, 23
- * kilobytes, belongs to all watches with chains together and is charged to nobody.
+ * to the caller's memory cgroup, on Linux 5.10 without what is mapped; the watch
+ * never takes more, but for the tables of callers that are loaded. The last chains
+ * of each possible CPU, 23 kilobytes, belong to all watches with chains together
+ * and are charged to nobody.
  *
  * Errors, besides those of every request::
  *
@@ -519,13 +529,15 @@ enum profil_watch_target {
  *               watch_scope forbids that; or the target is another user or the
  *               machine, or PROFIL_WATCH_KERNEL_TEXT was asked for, and the
  *               caller does not have CAP_PERFMON
- *   EBUSY       this open file has had a watch; or process @id, the caller's
- *               user, or, with CAP_PERFMON, the machine has one already
+ *   EBUSY       this open file has had a watch; or process @id is in another watch of
+ *               one process; or the caller's user has another watch of many
+ *               processes, whatever its target. Watches with CAP_PERFMON exclude
+ *               each other, whoever has them, and no other ones
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
  *   ENOSPC      the target is a process, and the watches of the user have as many
- *               as max_profiles allows, or those of all users too many whose
- *               place in the module's table is the same, which is chance
+ *               processes as max_profiles allows, or those of all users too many
+ *               whose place in the module's table is the same, which is chance
  *   EUSERS      64 users without CAP_PERFMON have a watch of many processes
  *   EOPNOTSUPP  the target is a cgroup, and the kernel has none; or
  *               PROFIL_WATCH_CHAINS, on other than x86-64
@@ -552,24 +564,26 @@ struct profil_watch {
  * enum profil_chain_end - how the chain of a tick ended
  * @PROFIL_CHAIN_COMPLETE: with the outermost frame. Ticks of the kernel's own
  *	threads have no frame in user mode, and are complete
- * @PROFIL_CHAIN_NO_TABLE: in a file for which no table was loaded, or which has been
- *	written to since
+ * @PROFIL_CHAIN_NO_TABLE: in a file for which no table was loaded, or that has been
+ *	written to since its table was loaded
  * @PROFIL_CHAIN_NO_RULE: in code for which the table has no rule; or in a 32-bit
  *	program, of which there is the innermost frame only
  * @PROFIL_CHAIN_ABSENT: where the stack is not in memory: its page is absent, or
- *	the chain leaves the mapping that the stack pointer points into
+ *	the chain leaves the mapping that the stack pointer points into, or signal
+ *	handlers have led it to more stacks than the kernel looks up for a tick
  * @PROFIL_CHAIN_ASTRAY: where the next frame would not be above in the stack
  * @PROFIL_CHAIN_DEEP: after PROFIL_MAX_FRAMES frames, or frames in more mappings
- *	than the kernel looks up for a tick
+ *	of code than the kernel looks up for a tick
  * @PROFIL_CHAIN_UNMAPPED: where the caller is not in executable memory
  * @PROFIL_CHAIN_NO_MEMORY: at the kernel: the process had given back its memory,
  *	or was getting other memory, in exit or exec
  * @PROFIL_CHAIN_BUSY: at the innermost frame, or at the kernel, or at the wait:
  *	mappings were just changing, or the tick is counted when its CPU switches
  *	tasks, or the CPU has found 16 chains of waits in this millisecond, or spent
- *	a quarter of it on them. Always on PREEMPT_RT, but for waits that
- *	PROFIL_IOC_WATCH_COLLECT or _STOP counts; and before Linux 6.1 of ticks in
- *	the kernel
+ *	a quarter of it on them; or, of a wait that goes on, the process leaves the
+ *	watch, or may not be inspected any more. Always on PREEMPT_RT, but for waits
+ *	that PROFIL_IOC_WATCH_COLLECT or _STOP counts; and before Linux 6.1 of ticks
+ *	in the kernel and of waits
  * @PROFIL_CHAIN_ENDS: number of these; later kernels may have more
  */
 enum profil_chain_end {
@@ -602,10 +616,16 @@ enum profil_chain_end {
  * @unresolved: ticks in user mode whose mapping could not be found
  * @pending: ticks whose mapping is still to be found; not yet in @ticks, but for
  *	one that is just being found, which may be in both or in neither
- * @withheld: processes and execs that the caller may not inspect
- * @unfollowed: processes that the watch had no room for; in one of many, and their
- *	execs and moves
- * @processes: processes that are watched now, zombies included
+ * @withheld: processes that the caller may not inspect, since the watch began, or
+ *	since they were forked, executed a program or were moved to another cgroup.
+ *	In a watch of many processes, each further exec and move of one counts again
+ * @unfollowed: processes that the watch lacks: it had no room for them; or they were
+ *	in another watch of the same kind, of one process or of many, with
+ *	CAP_PERFMON or without; or their rights could not be looked at when the
+ *	watch began, or when they were moved. In a watch of many processes, each
+ *	further exec and move of one counts again
+ * @processes: processes that take up room now: also zombies, and those that have
+ *	left the watch and not ended
  * @images: images in use
  * @objects: objects in use
  * @buckets: buckets in use
@@ -623,9 +643,10 @@ enum profil_chain_end {
  * @asleep_runnable: the same of threads that wait for a CPU
  * @threads: threads whose waits are followed now
  * @reserved: 0
- * @unfollowed_threads: threads that the watch had no room for, and their execs, and
- *	those of a process beyond 1024 when it was moved to the cgroup of the
- *	watch: ticks fall only while they run
+ * @unfollowed_threads: threads that the watch had no room for, and those beyond the
+ *	first 1024 of a process that joined by a move to another cgroup: their ticks
+ *	fall only while they run. Threads without room count again when they execute
+ *	a program, and when their process is moved
  *
  * @blocked and what follows is 0 without PROFIL_WATCH_WALL.
  */
@@ -666,19 +687,20 @@ struct profil_watch_status {
  * @table: address of a table of callers, see struct profil_unwind_head
  * @bytes: its length, at most PROFIL_UNWIND_MAX
  *
- * The kernel copies the table. All watches of a user share one copy of equal
- * tables, charged to that user with the memory of watches; while it is being
- * loaded it is charged twice. It stays until the watch is gone.
+ * The kernel copies the table. All watches of a user share the memory of equal
+ * tables, which is charged once, with the memory of watches; one that is being
+ * loaded is charged besides. It stays until the watch is gone.
  *
- * The table is for this watch alone, and for the file as it is: once the file's
- * modification time is another one, it has no table, also where it was mapped before,
- * and the watch takes no other one for it.
- * A wrong one makes wrong chains there, and nothing else.
+ * The table is used in this watch alone, and for the file as it is when the request
+ * begins: once the file's modification time is another one, the file has no table,
+ * also where it was mapped before, and the watch takes no other one for it. A wrong
+ * table makes wrong chains in this watch, and nothing else.
  *
  * Errors, besides those of every request::
  *
  *   EINVAL  the open file has no watch with PROFIL_WATCH_CHAINS, or that has been
- *           stopped; @fd is not a regular file; the table is malformed
+ *           stopped; @fd is not a regular file; the table is malformed, or longer
+ *           than PROFIL_UNWIND_MAX
  *   EBADF   @fd is neither a descriptor nor -1
  *   EEXIST  the watch has a table for that file
  *   ENOSPC  the watch has no room for another object
@@ -748,21 +770,24 @@ struct profil_watch_table {
 #define PROFIL_IMAGE_KTHREADS	(1u << 0)
 
 /**
- * struct profil_watch_image - a program, from exec to the next exec or the end
+ * struct profil_watch_image - a program, from exec, or a move to another cgroup, to
+ *	the next one or the end
  * @parent: image of the process that forked the first process of this one, or
- *	of the program that it executed before; 0 if that was not watched
+ *	that this process had before; 0 if that was not watched
  * @exe: object of the executed file; 0 if the program ran when the watch began
  * @pid: PID of the first process, in the PID namespace of the watch's creator;
  *	0 if it has none there
  * @flags: PROFIL_IMAGE_KTHREADS
- * @start_ns: time of the exec, or of the watch's beginning, CLOCK_MONOTONIC
+ * @start_ns: when the first process got this image: by exec, by a move, by fork, or
+ *	when the watch began; CLOCK_MONOTONIC
  * @cgroup: ID of the cgroup (version 2), the inode number of its directory
  * @cpu_time_ns: CPU time covered, up to the last context switch or status
  * @counted: ticks by outcome, as in &struct profil_watch_status
  * @coarse: the same
  * @kernel: the same
  * @unresolved: the same
- * @processes: processes that have had this image
+ * @processes: processes that have had this image; one that gets it again, by
+ *	another exec or a move, counts again
  * @uid: real user ID of the first process, in the user namespace of the watch's
  *	creator
  * @comm: name of the program, as in /proc/PID/comm
