@@ -6,7 +6,7 @@
  * user IDs do not raise a user's limit. But root of a container that root made
  * is a user of its own: it must not be in the way of the root of another one,
  * although both have the same user ID. Any other user ID has its limits in all
- * containers together: set-user-ID programs make PID namespaces for users, too.
+ * containers together: set-user-ID programs make namespaces for users, too.
  *
  * Context: process; profil_user_get() may sleep, and those for watches; holding
  * and dropping a reference may be done with mmap_lock held, charging in any
@@ -31,8 +31,8 @@
  * struct profil_user - a user who has profiles
  * @node: in profil_users
  * @uid: the user
- * @container: of root, number of the PID namespace that root made and it is in;
- *	it may be that of another one by now, which then shares the limits
+ * @container: of root, number of the namespace that root made and it is in; it may
+ *	be that of another one by now, which then shares the limits
  * @refs: one for each context, session, watch and table of callers that has a
  *	pointer to this; 0 while only @rested keeps it
  * @charged: what the user has
@@ -69,11 +69,49 @@ static bool profil_is_made_by_root(const struct pid_namespace *ns)
 		uid_eq(user_ns->owner, GLOBAL_ROOT_UID));
 }
 
-/* The container of the caller. One that a user made is no other container. */
-static unsigned int profil_container(void)
+/*
+ * Has a user namespace some IDs only? So have those that a program with the
+ * set-user-ID bit makes for a user, or a service manager for a service: they are
+ * root's, but no container of root's.
+ */
+static bool profil_has_few_ids(const struct user_namespace *ns)
+{
+	const struct uid_gid_map *map = &ns->uid_map;
+	u32 nr = READ_ONCE(map->nr_extents), i;
+	u64 ids = 0;
+
+	/* Pairs with the barrier in map_write() of the kernel */
+	smp_rmb();
+	if (nr > UID_GID_MAP_MAX_BASE_EXTENTS)
+		return false;
+	for (i = 0; i < nr; i++)
+		ids += map->extent[i].count;
+	return ids <= UID_GID_MAP_MAX_BASE_EXTENTS;
+}
+
+/* Return: the outermost user namespace of the caller that counts, or NULL. */
+static const struct user_namespace *profil_outermost(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+
+	if (ns == &init_user_ns)
+		return NULL;
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	return uid_eq(ns->owner, GLOBAL_ROOT_UID) && profil_has_few_ids(ns) ?
+	       NULL : ns;
+}
+
+/*
+ * The container of the caller. One that a user made is no other container.
+ * @outermost: its user namespace, or NULL
+ */
+static unsigned int profil_container(const struct user_namespace *outermost)
 {
 	const struct pid_namespace *ns = task_active_pid_ns(current);
 
+	if (outermost)
+		return outermost->ns.inum;
 	while (ns->parent && !profil_is_made_by_root(ns))
 		ns = ns->parent;
 	return ns->ns.inum;
@@ -92,15 +130,20 @@ static struct profil_user *profil_user_find(const struct profil_user *wanted)
 	return NULL;
 }
 
-/* The calling user, or the owner of its outermost user namespace. */
-static kuid_t profil_payer(void)
+/* Forget users who have rested since they had anything. profil_user_lock held. */
+static void profil_users_forget(void)
 {
-	const struct user_namespace *ns;
-	kuid_t uid = current_uid();
+	struct profil_user *user;
+	struct hlist_node *next;
+	int i;
 
-	for (ns = current_user_ns(); ns != &init_user_ns; ns = ns->parent)
-		uid = ns->owner;
-	return uid;
+	hash_for_each_safe(profil_users, i, next, user, node) {
+		if (refcount_read(&user->refs) ||
+		    ktime_get_ns() < READ_ONCE(user->rested))
+			continue;
+		hash_del(&user->node);
+		kfree(user);
+	}
 }
 
 /**
@@ -111,6 +154,7 @@ static kuid_t profil_payer(void)
 struct profil_user *profil_user_get(void)
 {
 	struct profil_user *fresh = kzalloc_obj(*fresh, GFP_KERNEL_ACCOUNT);
+	const struct user_namespace *outermost = profil_outermost();
 	struct profil_user *user;
 
 	if (!fresh)
@@ -118,9 +162,9 @@ struct profil_user *profil_user_get(void)
 	refcount_set(&fresh->refs, 1);
 	mutex_init(&fresh->collecting);
 	INIT_LIST_HEAD(&fresh->callers);
-	fresh->uid = profil_payer();
+	fresh->uid = outermost ? outermost->owner : current_uid();
 	if (uid_eq(fresh->uid, GLOBAL_ROOT_UID))
-		fresh->container = profil_container();
+		fresh->container = profil_container(outermost);
 
 	spin_lock(&profil_user_lock);
 	user = profil_user_find(fresh);
@@ -129,6 +173,7 @@ struct profil_user *profil_user_get(void)
 		if (!refcount_inc_not_zero(&user->refs))
 			refcount_set(&user->refs, 1);
 	} else {
+		profil_users_forget();
 		hash_add(profil_users, &fresh->node, __kuid_val(fresh->uid));
 		user = fresh;
 	}

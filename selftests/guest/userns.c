@@ -53,6 +53,7 @@ struct agent {
 
 enum order {
 	UNSHARE,	/* enter a new user namespace */
+	SANDBOX,	/* the same, and have the first child in a new PID namespace */
 	NEST,		/* the same, with only this user mapped into it, to 0 */
 	BECOME,		/* become this user */
 	KEEP,		/* a child of this user starts a profile and keeps it */
@@ -152,6 +153,8 @@ static int obey(const struct message *message, struct children *children)
 	switch (message->order) {
 	case UNSHARE:
 		return unshare(CLONE_NEWUSER) ? errno : 0;
+	case SANDBOX:
+		return unshare(CLONE_NEWUSER | CLONE_NEWPID) ? errno : 0;
 	case NEST:
 		return nest(message->user);
 	case BECOME:
@@ -223,18 +226,21 @@ static int write_map(pid_t pid, const char *name, const char *map)
 	return write_file(path, map);
 }
 
-/*
- * The first ID is the owner; the others are the owner's subordinate ones.
- * Without a map of groups no namespace can be made within this one.
- */
+/* Without a map of groups no namespace can be made within this one. */
+static int write_maps(const struct agent *agent, const char *map)
+{
+	return write_map(agent->pid, "uid_map", map) ||
+	       write_map(agent->pid, "gid_map", map);
+}
+
+/* The first ID is the owner; the others are the owner's subordinate ones. */
 static int map_ids(const struct agent *agent, uid_t owner, uid_t others,
 		   int nr)
 {
 	char map[100];
 
 	snprintf(map, sizeof(map), "0 %u 1\n1 %u %d\n", owner, others, nr - 1);
-	return write_map(agent->pid, "uid_map", map) ||
-	       write_map(agent->pid, "gid_map", map);
+	return write_maps(agent, map);
 }
 
 FIXTURE(userns) {
@@ -345,6 +351,59 @@ TEST_F(userns, inside_another_is_charged_to_the_outermost_owner)
 	EXPECT_EQ(0, order(&self->outside, TRY, self->owner + 1));
 	EXPECT_EQ(0, order(&self->inside, LEAVE, 0));
 	EXPECT_EQ(0, try_soon(&self->outside, self->owner));
+}
+
+/* An agent in a namespace that root makes for one user. */
+static void make_sandbox(struct __test_metadata *_metadata,
+			 struct agent *agent, enum order how, uid_t user)
+{
+	char map[50];
+
+	snprintf(map, sizeof(map), "%u %u 1\n", user, user);
+	ASSERT_EQ(0, start_agent(agent));
+	ASSERT_EQ(0, order(agent, how, 0));
+	ASSERT_EQ(0, write_maps(agent, map));
+}
+
+/* As programs with the set-user-ID bit make sandboxes. */
+TEST_F(userns, that_root_makes_for_a_user_is_charged_to_the_user)
+{
+	struct agent sandbox;
+
+	for (int i = 0; i < ALLOWED; i++)
+		ASSERT_EQ(0, order(&self->outside, KEEP, self->owner));
+	make_sandbox(_metadata, &sandbox, SANDBOX, self->owner);
+	EXPECT_EQ(EAGAIN, order(&sandbox, TRY, self->owner));
+	EXPECT_EQ(0, end_agent(&sandbox));
+}
+
+/* As a service manager does for a service. */
+TEST_F(userns, that_root_makes_for_a_user_is_not_charged_to_root)
+{
+	struct agent service;
+
+	make_sandbox(_metadata, &service, UNSHARE, self->owner);
+	for (int i = 0; i < ALLOWED; i++)
+		ASSERT_EQ(0, order(&service, KEEP, self->owner));
+	EXPECT_EQ(EAGAIN, order(&service, TRY, self->owner));
+	EXPECT_EQ(0, order(&self->outside, TRY, 0));
+	EXPECT_EQ(0, end_agent(&service));
+}
+
+/* With many IDs, it has limits of its own, also without a PID namespace. */
+TEST_F(userns, that_root_makes_for_many_is_not_charged_to_root)
+{
+	struct agent service;
+
+	ASSERT_EQ(0, start_agent(&service));
+	ASSERT_EQ(0, order(&service, UNSHARE, 0));
+	ASSERT_EQ(0, map_ids(&service, self->owner,
+			     10000000 + self->owner * IDS, IDS));
+	for (int i = 1; i <= ALLOWED; i++)
+		ASSERT_EQ(0, order(&service, KEEP, i));
+	EXPECT_EQ(EAGAIN, order(&service, TRY, 0));
+	EXPECT_EQ(0, order(&self->outside, TRY, 0));
+	EXPECT_EQ(0, end_agent(&service));
 }
 
 /* A child that inherits a profile is charged like one that starts its own. */
