@@ -279,7 +279,8 @@ static bool profil_thread_regs(struct task_struct *task, struct pt_regs *regs)
 /**
  * profil_thread_settle() - count the wait of a thread, without a chain
  * @thread: the thread; its task is not freed meanwhile
- * @now: up to when; what comes later does not count
+ * @now: up to when, unless the watch has ended before; what comes later does not
+ *	count
  *
  * If the wait ends meanwhile, the CPU that switches the thread in counts it, and
  * nothing that was read here, its registers above all.
@@ -293,11 +294,13 @@ void profil_thread_settle(struct profil_thread *thread, u64 now)
 	struct pt_regs regs;
 	u32 image;
 	u64 out = profil_thread_counted(thread, &image);
+	u64 ended = READ_ONCE(thread->member->watcher->ended);
 
 	if (!out)
 		return;
 	schedule = profil_thread_schedule(thread);
-	due = profil_thread_due(thread, thread->task, &schedule, out, now);
+	due = profil_thread_due(thread, thread->task, &schedule, out,
+				ended ?: now);
 	if (profil_thread_regs(thread->task, &regs))
 		due.offset |= profil_thread_wait(thread, thread->task, &regs);
 	if (cmpxchg(&thread->out, out, 0) == out)

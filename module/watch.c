@@ -160,6 +160,7 @@ static bool profil_watch_undo(struct profil_watcher *watcher, bool collect)
 	if (was_on) {
 		profil_clock_refresh_watch(watcher);
 		now = ktime_get_ns();
+		WRITE_ONCE(watcher->ended, now);
 		/* What a killed caller has not collected has no chain */
 		if (collect)
 			profil_threads_collect(watcher, now);

@@ -215,6 +215,7 @@ struct profil_callers {
  * @poll: wakes when @named grows
  * @seen: @named when the caller last got the stats
  * @ending: held while waits are collected, and at the end
+ * @ended: when the watch has ended; 0 until then
  * @free_threads: threads that are not in use; profil_thread_lock protects this
  * @nr_threads: threads in use; the same
  * @lock: protects what follows, and adding to the table; hard interrupts off
@@ -273,6 +274,7 @@ struct profil_watcher {
 	wait_queue_head_t poll;
 	u32 seen;
 	struct mutex ending;
+	u64 ended;
 
 	struct rcu_head *free_threads;
 	u32 nr_threads;

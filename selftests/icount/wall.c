@@ -6,6 +6,7 @@
  * there is one CPU. And for how long others wait for it, beside any long request.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -534,7 +536,137 @@ TEST(many_threads_that_sleep)
 	EXPECT_SHORT("close", before, 50000);
 }
 
+/* --- waits that end while a watch does */
+
+#define POLLERS		10
+
+/* Wake up at any time of a collection. */
+static void *poll_forever(void *ms)
+{
+	for (;;)
+		poll(NULL, 0, (uintptr_t)ms);
+	return NULL;
+}
+
+static uint64_t waits_in(const struct watch *watch, long call)
+{
+	uint64_t wait = PROFIL_WAIT_SYSCALL + call;
+
+	return watch_ticks_at(watch, PROFIL_OBJECT_BLOCKED, wait, wait + 1);
+}
+
+/* Threads that wake up while others are collected have no more ticks than they. */
+TEST(no_wait_is_counted_beyond_the_end)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(),
+						    PROFIL_WATCH_WALL |
+						    PROFIL_WATCH_CHAINS);
+	struct watch watch;
+	double polls, pauses;
+	pthread_t thread;
+
+	if (write_file("/proc/sys/kernel/threads-max", "20000"))
+		SKIP(return, "cannot have so many threads");
+	ASSERT_EQ(0, begin_sleepers(MANY));
+	for (uintptr_t i = 0; i < POLLERS; i++)
+		ASSERT_EQ(0, pthread_create(&thread, NULL, poll_forever,
+					    (void *)(40 + 4 * i)));
+	usleep(20000);
+	request.threads = MANY + POLLERS + 1;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	usleep(50000);
+	ASSERT_EQ(0, ioctl(watch.fd, PROFIL_IOC_WATCH_STOP, NULL));
+	polls = (double)waits_in(&watch, SYS_poll) / POLLERS;
+	pauses = (double)waits_in(&watch, SYS_pause) / MANY;
+	TH_LOG("%.1f ticks of each thread that wakes up, %.1f of each other",
+	       polls, pauses);
+	EXPECT_LT(10, pauses);
+	EXPECT_GE(pauses + 3, polls);
+	watch_end(&watch);
+}
+
+/* --- chains of one watch, beside another */
+
+static void *nap_forever(void *unused)
+{
+	for (;;)
+		sleep_ns(100 * US);
+	return unused;
+}
+
+static int nap_together(void *unused __attribute__((unused)))
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 20; i++)
+		if (pthread_create(&thread, NULL, nap_forever, NULL))
+			return 1;
+	pause();
+	return 1;
+}
+
+static int nap_often(void *unused __attribute__((unused)))
+{
+	for (int i = 0; i < 50; i++)
+		sleep_ns(5 * MS);
+	return 0;
+}
+
+/* However many waits a watch without chains has, it takes no time for chains. */
+TEST(waits_without_chains_take_none_from_others)
+{
+	struct child other = child_begin(nap_together, NULL);
+	struct child child = child_begin(nap_often, NULL);
+	struct profil_watch without = watch_request(PROFIL_WATCH_PROCESS,
+						    other.pid,
+						    PROFIL_WATCH_WALL);
+	struct profil_watch with = watch_request(PROFIL_WATCH_PROCESS, child.pid,
+						 PROFIL_WATCH_WALL |
+						 PROFIL_WATCH_CHAINS);
+	struct profil_watch_status status;
+	struct watch plain, watch;
+
+	if (is_preempt_rt() || is_linux_before(6, 1))
+		SKIP(return, "no chains of waits");
+	without.period_ns = 100 * US;
+	ASSERT_EQ(0, watch_begin(&plain, &without));
+	ASSERT_EQ(0, watch_begin(&watch, &with));
+	child_go(&other);
+	EXPECT_EQ(0, child_end(&child));
+	status = watch_settled(&watch, 0);
+	TH_LOG("%llu ticks of waits without chains; of %llu others, %llu have none",
+	       watch_status(&plain).blocked, status.blocked,
+	       status.chains[PROFIL_CHAIN_BUSY]);
+	EXPECT_LT(1000, watch_status(&plain).blocked);
+	EXPECT_LT(200, status.blocked);
+	EXPECT_GT(status.blocked / 10, status.chains[PROFIL_CHAIN_BUSY]);
+	child_kill(&other);
+	watch_end(&plain);
+	watch_end(&watch);
+}
+
 /* --- others, beside requests that take long */
+
+TEST(a_status_of_a_watch_with_much_room_and_others_run)
+{
+	struct profil_watch request = watch_request(PROFIL_WATCH_PROCESS,
+						    getpid(), PROFIL_WATCH_WALL);
+	struct watch watch;
+	double wait;
+
+	ASSERT_EQ(0, wake_up_in_time());
+	usleep(20000);
+	request.threads = 500000;
+	ASSERT_EQ(0, watch_begin(&watch, &request));
+	usleep(20000);
+	wait_of_another();
+	watch_status(&watch);
+	wait = wait_of_another();
+	TH_LOG("others wait for %.0f", wait);
+	EXPECT_GT(50000 * slack(), wait);
+	watch_end(&watch);
+}
 
 #define MANY_PROCESSES	200000
 

@@ -603,7 +603,8 @@ enum profil_chain_end {
  * struct profil_watch_status - argument of PROFIL_IOC_WATCH_STATUS, _STOP and
  * _COLLECT
  * @size: sizeof(struct profil_watch_status), set by the caller
- * @state: PROFIL_STATE_ON, or PROFIL_STATE_OFF after a stop
+ * @state: PROFIL_STATE_ON, or PROFIL_STATE_OFF after a stop, and while one collects
+ *	waits: those that it has not come to yet are in no number
  * @period_ns: true mean time between ticks, in nanoseconds of CPU time; with
  *	PROFIL_WATCH_WALL, of the life of a thread
  * @cpu_time_ns: CPU time covered, as in &struct profil_status
