@@ -351,13 +351,15 @@ static void profil_interval_close(struct profil_cpu *cpu,
 
 /*
  * Starting a software clock that runs already moves its timer. perf does no
- * more when it switches a task's counter in, under the same locks.
+ * more when it switches a task's counter in, under the same locks. If perf stops the
+ * counter just when it expires, and starts it again, it takes the period.
  */
 static void profil_perf_arm(struct perf_event *event, u64 delay_ns)
 {
 #ifdef CONFIG_PERF_EVENTS
-	local64_set(&event->hw.period_left,
-		    max_t(s64, delay_ns, PROFIL_GAP_NS));
+	delay_ns = max_t(s64, delay_ns, PROFIL_GAP_NS);
+	event->hw.sample_period = delay_ns;
+	local64_set(&event->hw.period_left, delay_ns);
 	event->pmu->start(event, 0);
 #endif
 }
