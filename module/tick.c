@@ -1112,17 +1112,23 @@ static bool profil_has_chain(struct profil_cpu *cpu, u64 now)
 static void profil_wake(struct irq_work *work)
 {
 	struct profil_cpu *cpu = this_cpu_ptr(&profil_cpus);
-	u64 now = ktime_get_ns();
 	unsigned long open;
+	bool walks;
+	u64 now;
 
 	for (open = cpu->wall; open; open &= open - 1) {
 		struct profil_interval *interval =
 			&cpu->intervals[__ffs(open)];
 
-		if (profil_wait_is_due(interval))
-			profil_wait_count(interval, profil_has_chain(cpu, now));
+		now = ktime_get_ns();
+		if (!profil_wait_is_due(interval))
+			continue;
+		walks = profil_interval_walks(interval) &&
+			profil_has_chain(cpu, now);
+		profil_wait_count(interval, walks);
+		if (walks)
+			cpu->chains_ns += ktime_get_ns() - now;
 	}
-	cpu->chains_ns += ktime_get_ns() - now;
 }
 
 #ifdef CONFIG_PERF_EVENTS
