@@ -361,13 +361,13 @@ void profil_threads_read(struct profil_watcher *watcher,
 
 	status->threads = READ_ONCE(watcher->nr_threads);
 	for (i = 0; i < watcher->request.threads; i++, thread++) {
+		cond_resched();
 		if (hlist_unhashed_lockless(&thread->node))
 			continue;
 		raw_spin_lock_irq(&profil_thread_lock);
 		if (!hlist_unhashed(&thread->node))
 			profil_thread_read(thread, now, status);
 		raw_spin_unlock_irq(&profil_thread_lock);
-		cond_resched();
 	}
 }
 

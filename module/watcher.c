@@ -198,7 +198,7 @@ static void profil_watcher_free(struct work_struct *work)
 	if (watcher->private) {
 		profil_watcher_forget(watcher);
 		cancel_work_sync(&watcher->naming);
-		while (watcher->named < watcher->table->nr_objects)
+		for (; watcher->named < watcher->table->nr_objects; cond_resched())
 			fput(watcher->files[watcher->named++].file);
 		if (profil_watcher_has_chains(watcher))
 			profil_watcher_drop_chains(watcher);
