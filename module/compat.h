@@ -40,6 +40,16 @@ static inline struct timespec64 inode_get_mtime(const struct inode *inode)
 #define FUSE_SUPER_MAGIC	0x65735546
 #endif
 
+/* Tasks of a process that the kernel makes; before 6.4, those of io_uring only */
+#ifndef PF_USER_WORKER
+#define PF_USER_WORKER		0
+#endif
+
+/* Before 6.2 no call_rcu() waits for others. */
+#ifndef PROFIL_HAVE_RCU_HURRY
+#define call_rcu_hurry		call_rcu
+#endif
+
 #ifndef kzalloc_obj
 #define kzalloc_obj(object, gfp)	kzalloc(sizeof(object), gfp)
 #endif

@@ -147,8 +147,9 @@ void profil_thread_add(struct profil_member *member, struct task_struct *task)
 {
 	unsigned long flags;
 
-	/* Those of io_uring have no registers of their own, either */
-	if (READ_ONCE(task->flags) & (PF_KTHREAD | PF_IO_WORKER))
+	/* Those of io_uring and vhost have no registers of their own, either */
+	if (READ_ONCE(task->flags) &
+	    (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return;
 	raw_spin_lock_irqsave(&profil_thread_lock, flags);
 	profil_thread_insert(member, task);

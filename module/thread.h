@@ -175,8 +175,8 @@ static inline bool profil_in_syscall(struct task_struct *task,
 }
 
 /*
- * What a thread waits in. @regs: with which it has entered the kernel. Tasks of
- * io_uring and vhost have none. A number that no system call has may be anything.
+ * What a thread waits in. @regs: with which it has entered the kernel; zeros if they
+ * cannot be read. A number that no system call has may be anything.
  */
 static inline u32 profil_thread_wait(const struct profil_thread *thread,
 				     struct task_struct *task,

@@ -470,7 +470,7 @@ enum profil_watch_target {
  * user mode. The ticks of a thread, of all kinds, are its life over the period,
  * within 2. No thread is woken or interrupted while it waits. Time for which the
  * system was suspended does not count. Threads of the kernel, and those that
- * io_uring has in a process, have ticks only while they run. Not for
+ * io_uring and vhost have in a process, have ticks only while they run. Not for
  * PROFIL_WATCH_MACHINE.
  */
 #define PROFIL_WATCH_CHILDREN		(1u << 0)
