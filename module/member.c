@@ -176,7 +176,8 @@ static void profil_member_remove(struct profil_member *member)
 {
 	hlist_del_init_rcu(&member->node);
 	profil_watcher_get(member->watcher);
-	call_rcu(&member->rcu, profil_member_reuse);
+	/* Who needs the room must not wait for seconds once more, with RCU_LAZY */
+	call_rcu_hurry(&member->rcu, profil_member_reuse);
 }
 
 /* Return: does a watch count the process, in the same slot? */

@@ -238,7 +238,7 @@ void profil_threads_free(struct task_struct *task)
 			continue;
 		hlist_del_init_rcu(&thread->node);
 		profil_watcher_get(thread->member->watcher);
-		call_rcu(&thread->rcu, profil_thread_reuse);
+		call_rcu_hurry(&thread->rcu, profil_thread_reuse);
 	}
 	raw_spin_unlock_irqrestore(&profil_thread_lock, flags);
 }
