@@ -382,8 +382,7 @@ static void profil_stack_find(struct profil_walker *walker)
 	vma = vma_lookup(walker->mm, sp) ?: find_vma(walker->mm, sp);
 	if (!vma || (sp < vma->vm_start && !(vma->vm_flags & VM_GROWSDOWN)))
 		return;
-	/* Reading memory of a device may have effects. */
-	if (!(vma->vm_flags & VM_WRITE) || vma->vm_flags & (VM_IO | VM_PFNMAP))
+	if (!(vma->vm_flags & VM_WRITE) || vma->vm_flags & PROFIL_VM_DEVICE)
 		return;
 	stack->start = vma->vm_start;
 	stack->bytes = vma->vm_end - vma->vm_start - (sizeof(u64) - 1);

@@ -21,12 +21,6 @@
 /* System V's largest count. */
 #define PROFIL_SVR4_FULL	32767
 
-/*
- * On arm64 an atomic operation on device memory is fatal to the machine. VM_IO
- * is also set for our own anchor.
- */
-#define PROFIL_VM_DEVICE	(VM_IO | VM_PFNMAP | VM_MIXEDMAP)
-
 /* --- kinds of memory */
 
 /*

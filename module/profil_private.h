@@ -61,6 +61,12 @@ struct vm_area_struct;
 /* restrict_fastprof refuses periods shorter than this. */
 #define PROFIL_UNRESTRICTED_PERIOD_NS	10000000
 
+/*
+ * Reading memory of a device may have effects; on arm64, an atomic operation there
+ * is fatal to the machine. VM_IO is also set for our own anchor.
+ */
+#define PROFIL_VM_DEVICE	(VM_IO | VM_PFNMAP | VM_MIXEDMAP)
+
 /* Whom users without CAP_PERFMON may watch. */
 #define PROFIL_SCOPE_NOBODY		0
 #define PROFIL_SCOPE_DESCENDANTS	1	/* and themselves */

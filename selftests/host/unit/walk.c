@@ -17,6 +17,7 @@
 #define PROFIL_PRIVATE_H
 #define PROFIL_THREAD_H
 #define PROFIL_WATCHER_H
+#define PROFIL_VM_DEVICE	(VM_IO | VM_PFNMAP)
 
 #define MAX_OBJECTS	64
 #define MAX_NODES	(1u << 20)
