@@ -552,7 +552,7 @@ static long profil_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	unsigned int nr = _IOC_NR(cmd);
 	const struct profil_request *request;
-	union profil_argument argument = { 0 };
+	union profil_argument argument = { };
 	void __user *to = (void __user *)arg;
 	int err;
 
