@@ -50,7 +50,7 @@ struct config_label {
  * @password: USER:PASSWORD for basic authentication, or NULL
  * @spool: directory for profiles that have not been sent, or NULL for memory
  * @spool_bytes: bytes that these may have
- * @window_bytes: memory of ticks with which a window ends before its time
+ * @window_bytes: memory of ticks and names with which a window ends before its time
  * @listens: serve profiles and metrics
  * @address: at this address
  */

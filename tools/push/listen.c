@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -245,15 +246,32 @@ bool listen_wants(uint64_t now_ns)
 	return false;
 }
 
-/** listen_has_scrapes() - does anybody wait for a profile? */
-bool listen_has_scrapes(void)
+/* Seconds until a scrape is to end */
+static uint64_t patience(const struct scrape *scrape, uint64_t now_ns)
 {
+	uint64_t end_ns = scrape->seconds * SECOND_NS +
+		(scrape->state == SCRAPE_OPEN ? scrape->window.start.ns : now_ns);
+
+	if (end_ns < now_ns || window_is_full(&scrape->window))
+		return 0;
+	return (end_ns - now_ns) / SECOND_NS;
+}
+
+/**
+ * listen_patience() - how soon is the first profile to end that somebody waits for?
+ * @now_ns: the time
+ *
+ * Return: in seconds; LISTEN_NOBODY if nobody waits.
+ */
+uint64_t listen_patience(uint64_t now_ns)
+{
+	uint64_t least = LISTEN_NOBODY;
 	size_t i;
 
 	for (i = 0; i < MOST_SCRAPES; i++)
 		if (is_waiting(&scrapes[i]))
-			return true;
-	return false;
+			least = MIN(least, patience(&scrapes[i], now_ns));
+	return least;
 }
 
 /** listen_add() - add ticks to all windows; returns 0, or -1 if out of memory */

@@ -13,12 +13,15 @@
 
 #include "push/window.h"
 
+/* listen_patience(): nobody waits */
+#define LISTEN_NOBODY	UINT64_MAX
+
 int listen_open(void);
 int listen_descriptor(void);
 int listen_until(int most_ms);
 void listen_work(void);
 bool listen_wants(uint64_t now_ns);
-bool listen_has_scrapes(void);
+uint64_t listen_patience(uint64_t now_ns);
 int listen_add(struct segment *segment, const struct moment *now);
 void listen_refresh(const struct moment *now, bool is_last);
 void listen_close(void);

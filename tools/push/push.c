@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 #include "profil/backend_watch.h"
@@ -29,19 +30,9 @@
 /* Time for the last profile, and for those that wait, in seconds */
 #define LAST_S		10
 
-/* What names may take */
-static const struct code_limits usual_limits = {
-	.seconds = 60,
-	.question_seconds = 30,
-	.background = true,
-};
-
-/* And if somebody waits: questions that follow a long one have what it leaves */
-static const struct code_limits short_limits = {
-	.seconds = 5,
-	.question_seconds = 3,
-	.background = true,
-};
+/* What names may take, in seconds, and at least, however soon somebody waits */
+#define MOST_NAMES_S	60
+#define LEAST_NAMES_S	5
 
 /**
  * struct push - what happens
@@ -147,21 +138,36 @@ failed:
 	return NULL;
 }
 
-/* Name what is in a segment, and add it to all windows. @is_last: profil is to end */
+/* @patience: seconds until somebody waits; @is_last: profil is to end */
+static struct code_limits limits_of(uint64_t patience, bool is_last)
+{
+	unsigned int seconds = is_last ? LEAST_NAMES_S :
+		MIN(MAX(patience, LEAST_NAMES_S), MOST_NAMES_S);
+
+	return (struct code_limits){
+		.seconds = seconds,
+		/* Questions that follow a long one have what it leaves */
+		.question_seconds = is_last ? seconds : (seconds + 1) / 2,
+		.background = true,
+		.until_signal = !is_last,
+	};
+}
+
+/* Name what is in a segment, and add it to all windows. */
 static int name_segment(struct session *session, struct segment *segment,
 			bool is_last)
 {
-	bool scraped = listen_has_scrapes();
-	struct code_limits limits = is_last || scraped ? short_limits :
-							 usual_limits;
+	uint64_t patience = listen_patience(push.read.ns);
+	struct code_limits limits = limits_of(patience, is_last);
+	size_t before = code_bytes();
 
-	limits.until_signal = !is_last;
 	/* Otherwise, only the metrics want the ticks, and nobody their names */
-	if (config.url || scraped) {
+	if (config.url || patience != LISTEN_NOBODY) {
 		segment->files = code_learn(session, &segment->prf, &limits);
 		if (!segment->files)
 			return -1;
 	}
+	segment_measure(segment, code_bytes() - before);
 	metrics_add(&segment->prf);
 	metrics.period_ns = session->period_ns;
 	/* The stats have said that there may be new files */

@@ -77,9 +77,14 @@ static size_t bytes_of_dso(const struct prf_dso *dso)
 	return bytes;
 }
 
-/* Memory of a profile's ticks, about */
-static size_t bytes_of(const struct prf *prf)
+/**
+ * segment_measure() - find out how much memory a segment keeps, about
+ * @segment: the segment, with its ticks
+ * @names: bytes of names that were learned for it
+ */
+void segment_measure(struct segment *segment, size_t names)
 {
+	const struct prf *prf = &segment->prf;
 	size_t bytes = 0, i, j;
 
 	for (i = 0; i < prf->nr; i++) {
@@ -89,7 +94,8 @@ static size_t bytes_of(const struct prf *prf)
 		for (j = 0; j < exec->nr; j++)
 			bytes += bytes_of_dso(&exec->dsos[j]);
 	}
-	return bytes;
+	/* Arrays have grown by doubling */
+	segment->bytes = 2 * bytes + names;
 }
 
 /**
@@ -113,7 +119,7 @@ int window_add(struct window *window, struct segment *segment,
 	window->list = list;
 	list[window->nr++] = segment;
 	segment->users++;
-	window->bytes += bytes_of(&segment->prf);
+	window->bytes += segment->bytes;
 	window->end = *now;
 	return 0;
 }

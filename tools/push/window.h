@@ -32,11 +32,13 @@ struct moment {
  * @users: number of windows that it belongs to, and one for its maker
  * @prf: the ticks
  * @files: by code_learn(), the code of each DSO of all execs; or NULL
+ * @bytes: memory of all that, about
  */
 struct segment {
 	unsigned int users;
 	struct prf prf;
 	struct code_file **files;
+	size_t bytes;
 };
 
 /**
@@ -58,6 +60,7 @@ struct window {
 struct moment moment_now(void);
 uint64_t moment_unix_ns(const struct moment *moment);
 struct segment *segment_new(void);
+void segment_measure(struct segment *segment, size_t names);
 void segment_put(struct segment *segment);
 void window_open(struct window *window, const struct moment *now);
 bool window_is_due(uint64_t start_ns, uint64_t seconds, uint64_t now_ns);

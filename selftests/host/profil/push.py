@@ -856,12 +856,12 @@ def serves_profiles_of_so_many_seconds():
     with begin(port) as profil:
         before = metrics(port)
 
-        def scrape():
-            return Profile(get(
-                f"http://127.0.0.1:{port}/debug/pprof/profile?seconds=2"))
-        profile = scrape()
-        # A busy machine reads names later
-        wait_for(lambda: scrape().ticks("inner_function"))
+        def scrape(seconds):
+            return Profile(get(f"http://127.0.0.1:{port}"
+                               f"/debug/pprof/profile?seconds={seconds}"))
+        profile = scrape(2)
+        # A busy machine needs more time for names than a short one has
+        wait_for(lambda: scrape(20).ticks("inner_function"))
         equal(profil.end(), 0)
         counted = profil.counted()
     assert 1.4e9 <= profile.duration < 60e9, profile.duration

@@ -2,19 +2,20 @@
 /*
  * pushed.c - profil with a table that fills by itself, for push.py
  *
- * It is the whole command, without the module: each millisecond brings a tick,
- * in one of two programs. The environment variable COUNTED names a file that has
- * the number of all ticks so far, as a 64-bit number, and SYNCS one that has a byte for
- * each fdatasync(2). SPOOL_BYTES makes the spool smaller than the options can, and
- * WINDOW_BYTES the windows. With POISON, /bin/sh has ticks, too, and no process survives
- * reading it; with POISON_WHILE, none survives reading this program while a file of that
- * name is there. With SLOW, reading names takes that many seconds. With LIBRARY, the
- * library of that path, which may be replaced, has ticks at 0x1010; with MADE, code of
- * this process; with NESTED, a function around another one. With SWAP, the file of that
- * path takes the place of this program. While there is a file SLEPT, the machine has been
- * asleep for an hour; with NAP, it sleeps while names are read. With WALL_NS, the wall
- * clock is that far ahead of the monotonic clock, and nobody sets it. Its processes do
- * not stand back: on a busy machine they would not read names in time.
+ * It is the whole command, without the module: each millisecond brings a tick, in one
+ * of two programs. The environment variable COUNTED names a file that has the number
+ * of all ticks so far, as a 64-bit number, and SYNCS one that has a byte for each
+ * fdatasync(2). SPOOL_BYTES makes the spool smaller than the options can, and
+ * WINDOW_BYTES the windows. With POISON, /bin/sh has ticks, too, and no process
+ * survives reading it; with POISON_WHILE, none survives reading this program while a
+ * file of that name is there. With SLOW, reading names takes that many seconds. With
+ * LIBRARY, the library of that path, which may be replaced, has ticks at 0x1010; with
+ * MADE, code of this process; with NESTED, a function around another one. With SWAP,
+ * the file of that path takes the place of this program. While there is a file SLEPT,
+ * the machine has been asleep for an hour; with NAP, it sleeps while names are read.
+ * With WALL_NS, the wall clock is that far ahead of the monotonic clock, and nobody
+ * sets it. Its processes do not stand back: on a busy machine they would not read
+ * names in time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
