@@ -132,10 +132,15 @@ def work_until_named(store, **how):
                    for stack, _ in samples_at(store))
 
     def has_all():
+        ticks = 0
         end = time.monotonic() + 60
-        while ticks_at(store) <= done.least():
+        while ticks <= done.least():
+            # What was done long ago may still be on its way
+            if ticks_at(store) > ticks:
+                ticks = ticks_at(store)
+                end = time.monotonic() + 60
             if time.monotonic() > end:
-                print("#", ticks_at(store), "ticks of", vars(done), flush=True)
+                print("#", ticks, "ticks of", vars(done), flush=True)
                 for _ in range(rounds[0]):
                     done.do(**how)
                 rounds[0] *= 2
