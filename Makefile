@@ -79,6 +79,9 @@ help:
 	@echo '                profilers in guests (23 minutes)'
 	@echo 'make bench-quick'
 	@echo '                run a shorter bench (5 minutes)'
+	@echo 'make bench-locks'
+	@echo '                print for how long the locks of the module are held, on a'
+	@echo '                kernel that measures it (10 minutes to build)'
 	@echo 'make images     generate the pictures, and the report of the README'
 	@echo 'make symcheck   compare the symbols that the module imports with'
 	@echo '                module/symbols'
@@ -184,7 +187,7 @@ tests: lib tools $(if $(wildcard $(KDIR)/Makefile),refuse)
 
 # The guest's kernel need not be the one that runs here.
 with_warnings := demo soak test test-debug test-debug-rt test-kcsan test-coverage test-cfi \
-	test-long test-viewers images bench bench-quick
+	test-long test-viewers images bench bench-quick bench-locks
 $(with_warnings) test-matrix: export KDIR = $(shell selftests/vm/run -p 2> /dev/null)
 $(with_warnings): export W = 1
 
@@ -273,6 +276,12 @@ bench bench-quick:
 	@bench/setup
 	@$(MAKE) -s module lib tools bench-programs
 	@bench/run $(@:bench-%=%)
+
+bench-locks: setup
+	@selftests/vm/build-kernel locks
+	@$(MAKE) -s locks-module lib tests
+	@selftests/vm/run -k locks -i -t 3600 -m 3072 -c no_hash_pointers -- \
+		bench/locks $$(find build/selftests/icount -type f -perm -1)
 
 bench-programs: lib bench-floor
 	$(MAKE) -C bench O=$(O)
@@ -394,6 +403,6 @@ clean:
 .PHONY: all needs headers kernel-headers tools-headers help setup module sparse \
 	symcheck checkpatch lib examples tools refuse tests demo demo-fallback \
 	soak test test-more test-debug test-debug-rt test-kcsan test-coverage test-cfi test-fleet test-large \
-	test-long test-matrix test-viewers test-install images fuzz bench bench-quick bench-programs \
+	test-long test-matrix test-viewers test-install images fuzz bench bench-quick bench-locks bench-programs \
 	bench-floor install install-user modules_install \
 	dkms-install sign uninstall deb patches test-patches clean
