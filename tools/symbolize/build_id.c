@@ -42,7 +42,7 @@ static bool has_few_parts(const union header *header)
 
 /*
  * Have a part of a mapped file, from a page to another or the end, stay as it is,
- * whoever writes to the file: libelf reads it again after it has checked it. Not as a
+ * if others write to the file: libelf reads it again after it has checked it. Not as a
  * private page of the file, which is lost when the file is truncated.
  */
 static bool pin(int fd, char *image, uint64_t start, uint64_t end)

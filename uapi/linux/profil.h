@@ -532,7 +532,7 @@ enum profil_watch_target {
  *   EBUSY       this open file has had a watch; or process @id is in another watch of
  *               one process; or the caller's user has another watch of many
  *               processes, whatever its target. Watches with CAP_PERFMON exclude
- *               each other, whoever has them, and no other ones
+ *               each other, of all users, and no other ones
  *   EAGAIN      the watches of the user would have more memory than
  *               max_watch_kb allows
  *   ENOSPC      the target is a process, and the watches of the user have as many
