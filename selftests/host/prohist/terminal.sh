@@ -129,28 +129,12 @@ chmod +x "$dir/slow"
 interrupted_pager()
 {
 	rm -f "$dir/slow.txt"
-	TERM=xterm PAGER="exec $dir/slow $dir/slow.txt" timeout 600 python3 - \
-		"$prohist" --top=0 "$dir/long.prf" <<- 'END' || return
-		import os, pty, signal, sys
-		child, terminal = pty.fork()
-		if not child:
-		    signal.signal(signal.SIGINT, signal.SIG_DFL)
-		    os.execv(sys.argv[1], sys.argv[1:])
-		output = b""
-		while True:
-		    try:
-		        data = os.read(terminal, 65536)
-		    except OSError:  # when the other side has been closed
-		        break
-		    if not data:
-		        break
-		    if b"begins" in data:
-		        os.write(terminal, b"\x03")
-		    output += data
-		assert b"ends" in output, output
-		assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGINT
-	END
-	[ "$(cat "$dir/slow.txt")" -lt 3000 ]
+	TERM=xterm PAGER="exec $dir/slow $dir/slow.txt" INTERRUPT_AT=begins \
+		timeout 600 python3 "$here/terminal.py" 80 "$prohist" --top=0 \
+		"$dir/long.prf" > "$dir/interrupted.txt"
+	# Ended by SIGINT
+	[ $? = 254 ] && has "$dir/interrupted.txt" ends &&
+		[ "$(cat "$dir/slow.txt")" -lt 3000 ]
 }
 check 'also while it waits for the pager, which ends first' interrupted_pager
 
