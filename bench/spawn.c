@@ -14,12 +14,6 @@
 
 #include "bench.h"
 
-static double cpu_ns(const struct rusage *usage)
-{
-	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e9 +
-	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e3;
-}
-
 int main(int argc, char **argv)
 {
 	struct rusage usage;
@@ -40,7 +34,7 @@ int main(int argc, char **argv)
 	time = monotonic_ns() - time;
 	getrusage(RUSAGE_CHILDREN, &usage);
 	print_result(argv[1], argv[2], atof(argv[3]),
-		     cpu_ns(&usage) / NS_PER_INSN, 0, "instructions");
+		     usage_ns(&usage) / NS_PER_INSN, 0, "instructions");
 	snprintf(name, sizeof(name), "%s-elapsed", argv[1]);
 	print_result(name, argv[2], atof(argv[3]), time / 1e6, 0, "ms");
 	return 0;

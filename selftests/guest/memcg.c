@@ -248,7 +248,7 @@ static void live_in_cgroup(FIXTURE_DATA(cgroup) *self,
 {
 	int bad = 0;
 
-	if (write_file(CGROUP "/cgroup.procs", "0") ||
+	if (enter_cgroup(0, CGROUP) ||
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		_exit(1);
 	/* With a delay, until it had an effect: on a busy host, some have none */
@@ -356,7 +356,7 @@ static int fill_memory(void *unused)
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)unused;
-	if (filling == MAP_FAILED || write_file(CGROUP "/cgroup.procs", "0"))
+	if (filling == MAP_FAILED || enter_cgroup(0, CGROUP))
 		return 1;
 	memset(filling, 1, FILL_SIZE);
 	raise(SIGSTOP);
@@ -372,7 +372,7 @@ static int count_in_absent_pages(void *counters)
 	struct profil_status last = { .size = sizeof(last) };
 	int device = open(PROFIL_DEVICE, O_RDONLY | O_CLOEXEC);
 
-	if (!code || write_file(CGROUP "/cgroup.procs", "0"))
+	if (!code || enter_cgroup(0, CGROUP))
 		return 1;
 	for (int i = 0; i < NR_ABSENT; i++)
 		spin_ns(code + i * PAGE, 1);
@@ -469,7 +469,7 @@ TEST(who_frees_the_memory_is_not_killed)
 		child = fork_child();
 		if (!child) {
 			pin_to(0);
-			if (write_file(CGROUP "/cgroup.procs", "0") ||
+			if (enter_cgroup(0, CGROUP) ||
 			    become(NOBODY))
 				_exit(1);
 			await_reader(stage);

@@ -222,7 +222,7 @@ static int fork_one(void *unused)
 	pid_t child;
 
 	(void)unused;
-	if (write_file(CGROUP "/cgroup.procs", "0"))
+	if (enter_cgroup(0, CGROUP))
 		return 1;
 	raise(SIGSTOP);
 	pin_to(0);
@@ -239,10 +239,8 @@ static int fork_one(void *unused)
 static bool move_child(void)
 {
 	uint64_t end = monotonic_ns() + 5 * SECOND;
-	char text[20];
 
-	snprintf(text, sizeof(text), "%d", CHILD);
-	while (write_file(CGROUPS "/cgroup.procs", text))
+	while (enter_cgroup(CHILD, CGROUPS))
 		if (monotonic_ns() > end)
 			return false;
 	return true;

@@ -480,7 +480,7 @@ static int burn_move_burn(void *unused)
 {
 	(void)unused;
 	burn_process_ns(WORK_NS);
-	if (write_file(CGROUP "/cgroup.procs", "0"))
+	if (enter_cgroup(0, CGROUP))
 		return 1;
 	burn_process_ns(WORK_NS);
 	return 0;

@@ -892,12 +892,12 @@ TEST(memory_is_what_was_asked_for)
 	rmdir(CGROUP);
 	ASSERT_EQ(0, mkdir(CGROUP, 0755));
 	/* The watcher is in the cgroup only while it allocates */
-	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
+	ASSERT_EQ(0, enter_cgroup(0, CGROUP));
 	request.buckets = 1 << 18;
 	request.images = 16;
 	ASSERT_EQ(0, bytes_left());
 	ASSERT_EQ(0, watch_begin(&watch, &request));
-	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
+	ASSERT_EQ(0, enter_cgroup(0, "/sys/fs/cgroup"));
 	bytes = bytes_of_module();
 	charged = number_of(CGROUP "/memory.current", "");
 	TH_LOG("map %llu KiB, vmalloc %llu KiB, charged %llu KiB",
@@ -938,9 +938,9 @@ TEST(memory_that_the_cgroup_has_not_got)
 	}
 	request.buckets = 1 << 20;
 	ASSERT_EQ(0, write_file(CGROUP "/memory.max", "8M"));
-	ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
+	ASSERT_EQ(0, enter_cgroup(0, CGROUP));
 	EXPECT_EQ(ENOMEM, watch_try(&request));
-	ASSERT_EQ(0, write_file("/sys/fs/cgroup/cgroup.procs", "0"));
+	ASSERT_EQ(0, enter_cgroup(0, "/sys/fs/cgroup"));
 	EXPECT_EQ(0, bytes_left());
 	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }

@@ -84,8 +84,8 @@ static int end_counting(void)
 static int move_and_fork(void *unused)
 {
 	(void)unused;
-	return write_file(CGROUP "/cgroup.procs", "0") ||
-	       write_file(CGROUPS "/cgroup.procs", "0") || fork_some(1);
+	return enter_cgroup(0, CGROUP) ||
+	       enter_cgroup(0, CGROUPS) || fork_some(1);
 }
 
 FIXTURE(profile) {

@@ -278,13 +278,13 @@ static uint64_t cgroup_ns(void)
 
 static int enter_and_fork(void *argument)
 {
-	return write_file(CGROUP "/cgroup.procs", "0") ||
+	return enter_cgroup(0, CGROUP) ||
 	       fork_workers(argument);
 }
 
 static int enter_and_work(void *argument)
 {
-	return write_file(CGROUP "/below/cgroup.procs", "0") || work(argument);
+	return enter_cgroup(0, CGROUP "/below") || work(argument);
 }
 
 FIXTURE(cgroup) {
@@ -355,8 +355,8 @@ TEST_F(cgroup, has_what_the_kernel_charges_to_it)
 static int come_and_go(void *unused)
 {
 	for (int i = 0; i < MOVES / 2; i++)
-		if (write_file(CGROUP "/cgroup.procs", "0") || work(unused) ||
-		    write_file("/sys/fs/cgroup/cgroup.procs", "0") ||
+		if (enter_cgroup(0, CGROUP) || work(unused) ||
+		    enter_cgroup(0, "/sys/fs/cgroup") ||
 		    work(unused))
 			return 1;
 	return 0;

@@ -720,8 +720,8 @@ static double move_cost(struct __test_metadata *_metadata)
 	for (int i = 0; i < 5; i++) {
 		uint64_t ns = monotonic_ns();
 
-		ASSERT_EQ(0, write_file(CGROUP "/cgroup.procs", "0"));
-		ASSERT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
+		ASSERT_EQ(0, enter_cgroup(0, CGROUP));
+		ASSERT_EQ(0, enter_cgroup(0, CGROUPS));
 		ns = monotonic_ns() - ns;
 		if (ns < least)
 			least = ns;

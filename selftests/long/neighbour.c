@@ -601,7 +601,7 @@ static int be_innocent(void *neighbour)
 
 	close(self->go[1]);
 	run_anywhere();
-	if (self->is_moved && write_file(GROUP "/cgroup.procs", "0"))
+	if (self->is_moved && enter_cgroup(0, GROUP))
 		return 1;
 	if (become(INNOCENT))
 		return 2;
@@ -1091,14 +1091,6 @@ static bool make_group(FIXTURE_DATA(neighbour) *self, const char *controller)
 	return true;
 }
 
-static bool enter(const char *group)
-{
-	char name[100];
-
-	snprintf(name, sizeof(name), "%s/cgroup.procs", group);
-	return !write_file(name, "0");
-}
-
 static bool make_memory_group(FIXTURE_DATA(neighbour) *self)
 {
 	return make_group(self, "+memory");
@@ -1126,10 +1118,10 @@ static void exceed_memory_high(FIXTURE_DATA(neighbour) *self, int nr)
 
 static bool have_them_exceed(FIXTURE_DATA(neighbour) *self)
 {
-	if (!enter(GROUP))
+	if (enter_cgroup(0, GROUP))
 		return false;
 	gather(self, CROWD, exceed_memory_high);
-	return enter(CGROUPS) && all_ready(self) &&
+	return !enter_cgroup(0, CGROUPS) && all_ready(self) &&
 	       !write_file(GROUP "/memory.high", "1M");
 }
 
@@ -1141,7 +1133,7 @@ static void exceed_memory_max(FIXTURE_DATA(neighbour) *self)
 {
 	void *counters = map_private();
 
-	if (!enter(GROUP) || become(HOSTILE) ||
+	if (enter_cgroup(0, GROUP) || become(HOSTILE) ||
 	    spread_start(self->device, PARTS, counters, PAGE, PERIOD_NS))
 		return;
 	for (;;) {
@@ -1332,7 +1324,7 @@ static bool delegate_group(FIXTURE_DATA(neighbour) *self)
 static void freeze(FIXTURE_DATA(neighbour) *self, int nr)
 {
 	(void)nr;
-	if (!enter(GROUP))
+	if (enter_cgroup(0, GROUP))
 		_exit(3);
 	stop_and_go(self, stop_by_freezer);
 }

@@ -197,7 +197,7 @@ static int refuse_devices(void)
 		return -1;
 	close(program);
 	close(cgroup);
-	return write_file(CGROUP "/cgroup.procs", "0");
+	return enter_cgroup(0, CGROUP);
 }
 
 TEST_F(remedy, of_a_cgroup_without_the_device)
@@ -210,7 +210,7 @@ TEST_F(remedy, of_a_cgroup_without_the_device)
 		SKIP(return, "no BPF programs for cgroups");
 	EXPECT_REMEDY("Operation not permitted",
 		      "start the container with '--device /dev/profil', or the service with DeviceAllow=/dev/profil");
-	EXPECT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
+	EXPECT_EQ(0, enter_cgroup(0, CGROUPS));
 	EXPECT_EQ(0, remove_cgroup(CGROUP));
 }
 
